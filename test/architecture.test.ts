@@ -43,7 +43,7 @@ function placeOf(file: string): number {
   return order.indexOf(file.split('/')[1] ?? '')
 }
 
-test('every folder of src is a station in the life of a run', () => {
+test('every folder of src is in the list of layers', () => {
   const strangers = sources.filter((file) => file !== 'src/index.ts' && placeOf(file) === -1)
   assert.deepEqual(strangers, [])
 })
@@ -66,7 +66,7 @@ test('no file imports itself through others', () => {
   assert.equal(findCycle(new Map(edges.map(({ file, targets }) => [file, targets]))), undefined)
 })
 
-test('a circle is found, in the launcher too', () => {
+test('an import cycle is detected, in the launcher, too', () => {
   const files = [
     {
       path: 'watch/memory.c',
@@ -102,7 +102,7 @@ test('no file of the launcher includes itself through others, or a folder above 
   assert.deepEqual(wrong, [])
 })
 
-test('what a file of the launcher offers is declared in its own header and nowhere else', () => {
+test('exported functions of a launcher file are declared only in its own header', () => {
   const declared = launcher.flatMap((file) => declarationsIn(file).map((name) => `${name} ${file.path}`))
   const defined = launcher
     .filter(({ path }) => path.endsWith('.c'))
@@ -124,7 +124,7 @@ test('only the public entries re-export', () => {
   assert.deepEqual(barrels.toSorted(), entries.toSorted())
 })
 
-test('what runs beside the guest imports node:, its own folder, the words and the packages the cell shows', () => {
+test('code that runs inside cells imports only node:, its own folder, core and packages that cells show', () => {
   const isAllowed = (file: string, specifier: string): boolean => {
     if (specifier.startsWith('node:')) return builtinModules.includes(specifier.slice('node:'.length))
     if (!specifier.startsWith('.')) return guestPackages.includes(specifier)

@@ -85,7 +85,7 @@ test('every test of attacks has a row, and every test in a row exists', () => {
   )
 })
 
-test('a row has a test and names what stops the attack at each level, or says why there is none', () => {
+test('a row has a test and names what stops the attack at each level, or says why there is no test', () => {
   for (const { attack, layers, tests, withoutTest } of rows) {
     const empty = levels.filter((level) => layers[level]?.length === 0)
     if (withoutTest === undefined) assert.ok(tests.length > 0 && empty.length === 0, attack)
@@ -96,7 +96,7 @@ test('a row has a test and names what stops the attack at each level, or says wh
   }
 })
 
-test('no column names a layer or a mechanism that its level does not have', () => {
+test('no column names a layer or a mechanism that is missing at its level', () => {
   const wrong = rows.flatMap(({ attack, layers }) =>
     Object.entries(layers).flatMap(([level, names]) =>
       names

@@ -29,7 +29,7 @@ await ask(lazaret.sandbox())
 await lazaret.close()
 console.log(JSON.stringify(refusals))`
 
-test('a bundle with lazaret in it is told to leave it out, whatever it asks for', async () => {
+test('a bundle that contains lazaret gets an error that says to exclude it', async () => {
   mkdirSync(folder, { recursive: true })
   await using building = await rolldown({
     input: 'program',

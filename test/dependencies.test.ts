@@ -69,7 +69,7 @@ const evidence: Readonly<Record<string, { readonly file: string; readonly text: 
   typescript: { file: 'scripts/build.ts', text: 'typescript/bin/tsc' },
 }
 
-test('every dependency is used, those of the package by the package', () => {
+test('every dependency is used, and those of the package are used by the package', () => {
   const imported = (folder: string) => new Set(listFiles(folder, ['.ts']).flatMap(importsOf))
   const bySource = imported('src')
   const byWork = new Set([...bySource, ...imported('test'), ...imported('bench'), ...imported('scripts')])
@@ -98,21 +98,21 @@ test('the package imports only its dependencies and what its bundle contains', (
   )
 })
 
-test('nobody who installs the package installs what its bundle contains', () => {
+test('installing the package does not install what its bundle contains', () => {
   assert.deepEqual(
     bundledPackages.filter((name) => shipped.includes(name)),
     [],
   )
 })
 
-test('the lock file was made for this manifest', () => {
+test('the lock file matches this manifest', () => {
   const named: Partial<typeof manifest> = lock.packages[''] ?? {}
   for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies'] as const) {
     assert.deepEqual(named[kind], manifest[kind], kind)
   }
 })
 
-test('every dependency, and nothing else, has its line with a reason, its licence and a sign of life', () => {
+test('every dependency, and nothing else, is listed with a reason, its licence and a sign of maintenance', () => {
   const rows = readText('docs/decisions/0003-dependencies.md').matchAll(
     /^\| `(.+?)` \| (.+?) \| (.+?) \| (.+?) \|$/gm,
   )
@@ -153,7 +153,7 @@ function licenceOfText(name: string): string | undefined {
 /** It would compile what its tarball holds prebuilt; an installation that runs no scripts is complete. */
 const needlessScripts = ['node_modules/isolated-vm']
 
-test('nothing that is installed needs a script for it, and all of it is pinned by its hash', () => {
+test('no installed package needs an install script, and all are pinned by hash', () => {
   assert.deepEqual(
     locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
     needlessScripts,

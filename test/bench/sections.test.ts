@@ -39,7 +39,7 @@ for (const name of sectionNames) {
   })
 }
 
-test('all sections are there, in their order, and nothing went wrong', () => {
+test('all sections are present, in order, without errors', () => {
   assert.equal(all?.status, 0, all?.stderr)
   const { host, sections, wrong } = JSON.parse(all.stdout) as Document
   assert.equal(host.versions['node'], process.versions.node)
@@ -50,7 +50,7 @@ test('all sections are there, in their order, and nothing went wrong', () => {
   )
 })
 
-test('--only measures what it names', () => {
+test('--only measures the named sections', () => {
   const { status, stdout, stderr } = bench([...shortly, '--only', 'functions'])
   assert.equal(status, 0, stderr)
   const { sections } = JSON.parse(stdout) as Document
@@ -80,7 +80,7 @@ test('--help lists the options, and a wrong option gets an error that says what 
   }
 })
 
-test('an interrupted benchmark ends with 130 and leaves no rival', async () => {
+test('an interrupted benchmark exits with 130 and leaves no process of a rival', async () => {
   const child = spawn(process.execPath, [program, '--only', 'throughput', '--seconds', '60'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })

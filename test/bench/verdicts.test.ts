@@ -22,7 +22,7 @@ test('a winner is called only when the difference is larger than the spread of b
   assert.equal(judge({ 'runs/s': 9 }, { 'runs/s': 3 }, higher).winner, 'lazaret')
 })
 
-test('nor while others keep the machine busy', () => {
+test('no winner is called while other programs keep the machine busy', () => {
   const busy = { figure: 'p50', better: 'lower', otherWork: 0.4 } as const
   assert.deepEqual(judge({ p50: 1, '±': 0 }, { p50: 4, '±': 0 }, busy), {
     ratio: 0.25,

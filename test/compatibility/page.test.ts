@@ -22,7 +22,7 @@ describe('docs/reference/compatibility.md', () => {
     })
   }
 
-  test('says of each difference why it is and what to do', () => {
+  test('explains each difference and what to do', () => {
     const [, , ...rows] = linesBelow('What differs')
     const short = rows.filter((row) =>
       row

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { toPlainHtml } from '../../console/run/plain-html.ts'
 
-test('what lays text out stays, with the attributes of a list', () => {
+test('elements for text layout are kept, with the listed attributes', () => {
   for (const [given, written] of [
     [
       '<TABLE border=1 class=dataframe><tr><td colspan="2" onclick=f()>1 &lt; 2</td></tr></TABLE>',
@@ -25,7 +25,7 @@ test('what lays text out stays, with the attributes of a list', () => {
     assert.equal(toPlainHtml(given).html, written, given)
 })
 
-test('whatever is given, nothing but the list is written', () => {
+test('only listed elements and attributes are in the output', () => {
   const piece = fc.constantFrom(
     ...['<', '>', '"', "'", '/', '=', '!', '--', '<!--', '-->', '<b', '<b>', '</b>', '<td ', 'colspan', '2'],
     ...[
@@ -64,7 +64,7 @@ test('whatever is given, nothing but the list is written', () => {
   )
 })
 
-test('a long page is cut, and so are its elements', () => {
+test('a long page is cut, in its text and its number of elements', () => {
   const { html, rows } = toPlainHtml('<p>x</p>'.repeat(500_000))
   assert.ok(html.length < 1_000_000 && rows < 20_100, `${html.length} characters, ${rows} rows`)
   const before = process.cpuUsage()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { createLazaret } from '../support/create-lazaret.ts'
 
-test('a worker that waits serves a run with more processor time than is usual', async () => {
+test('a parked worker serves a run with more processor time than the default', async () => {
   await using lazaret = createLazaret({ defaults: { cpuMs: 2000 }, onEvent() {} })
   const code = 'import resource\nresource.getrlimit(resource.RLIMIT_CPU)[0]'
   await lazaret.warmUp({ language: 'python' })

@@ -35,7 +35,7 @@ function evaluate(code: string): unknown {
   }
 }
 
-describe('docs/guide/values.md: into the guest and back', () => {
+describe('docs/guide/values.md: to the guest and back', () => {
   const rows = rowsBelow('Into the guest and back')
   const sent = rows.map(([code = '']) => evaluate(code))
   const expected = (cell: string | undefined, index: number) =>
@@ -114,8 +114,8 @@ describe('docs/guide/values.md: from Bun and Node', () => {
   }
 })
 
-describe('docs/guide/values.md: what differs when it comes back', () => {
-  test('null as the whole input is no value in Python', async () => {
+describe('docs/guide/values.md: what differs after a round trip', () => {
+  test('null as the whole input gives no value in Python', async () => {
     const result = await guests.run({ ...python, code: 'input_data', input: null })
     assert.equal('value' in result, false)
   })
@@ -130,7 +130,7 @@ describe('docs/guide/values.md: what differs when it comes back', () => {
     assert.deepEqual(value, [new Uint8Array([1, 0, 0, 0]), new Uint8Array(4)])
   })
 
-  test('a copy in Python is what Python makes of it', async () => {
+  test('a copy made in Python has the plain type', async () => {
     const { value } = await guests.run({
       ...python,
       code: 'import copy\n[dict(input_data[0]), list(input_data[1]), +input_data[2], copy.deepcopy(input_data[3])]',

@@ -19,7 +19,7 @@ function innermost(value: unknown): unknown {
 }
 
 describe('Decoding what was encoded', () => {
-  test('keeps dates, patterns and bytes that lie at two places one object', () => {
+  test('decodes a date, pattern or bytes at two places as one object', () => {
     for (const shared of [
       new Date(0),
       /a/g,
@@ -33,18 +33,18 @@ describe('Decoding what was encoded', () => {
     }
   })
 
-  test('keeps equal ones that are two objects two', () => {
+  test('decodes two equal objects as two', () => {
     const [first, second] = decodeValue(encodeValue([new Date(0), new Date(0)]).value) as [object, object]
     assert.notEqual(first, second)
   })
 
-  test('gives an AggregateError its class', () => {
+  test('decodes an AggregateError as one', () => {
     const decoded = decodeValue(encodeValue(new AggregateError([1], 'all')).value)
     assert.ok(decoded instanceof AggregateError)
     assert.deepEqual([decoded.errors, Object.keys(decoded)], [[1], []])
   })
 
-  test('keeps what has no values inside on the last level, and cuts what has', () => {
+  test('keeps simple values on the last level, and cuts containers', () => {
     for (const last of [NaN, undefined, 5n, -0]) {
       const { value, truncated } = encodeValue(nest(depthMax + 1, last))
       assert.equal(truncated, false)
@@ -55,7 +55,7 @@ describe('Decoding what was encoded', () => {
     assert.equal(encodeValue(nest(depthMax + 1, new Map())).truncated, true)
   })
 
-  test('does not run into a prototype that the host has frozen', () => {
+  test('works if the host has frozen prototypes', () => {
     const keys = { toString: 1, constructor: 2, ['__proto__']: 3, hasOwnProperty: 4 }
     const { value } = encodeValue(keys)
     const decoded = decodeValue(value) as object
@@ -65,7 +65,7 @@ describe('Decoding what was encoded', () => {
 })
 
 describe('Decoding a document that our harness did not write', () => {
-  test('says that it was cut where it is too deep', () => {
+  test('reports that it was cut if it is too deep', () => {
     const decoded = decodeUntrusted(nest(depthMax + 2, 1))
     assert.deepEqual(
       [decoded.truncated, innermost(decoded.value)],
@@ -74,7 +74,7 @@ describe('Decoding a document that our harness did not write', () => {
     assert.equal(decodeUntrusted(nest(depthMax + 1, 1)).truncated, false)
   })
 
-  test('stops wherever the caller of its steps stops', () => {
+  test('can be stopped between any two steps', () => {
     const large = { $type: 'Set', value: Array.from({ length: 3000 }, (_, index) => index) }
     const steps = decodeSteps([large, { $type: 'Ref', path: [0] }])
     let count = 0
@@ -86,7 +86,7 @@ describe('Decoding a document that our harness did not write', () => {
     )
   })
 
-  test('leaves a pattern with many sets of characters by name as it is', () => {
+  test('does not decode a pattern with many named character sets', () => {
     const [few, many] = [8, 9].map((count) => ({
       $type: 'RegExp',
       source: '\\p{L}'.repeat(count),
@@ -96,7 +96,7 @@ describe('Decoding a document that our harness did not write', () => {
     assert.deepEqual(decodeValue(many), many)
   })
 
-  test('leaves a pattern that is too long to be read as it is', () => {
+  test('does not decode a pattern that is too long', () => {
     const pattern = { $type: 'RegExp', source: 'a'.repeat(4097), flags: '' }
     assert.deepEqual(decodeValue(pattern), pattern)
     assert.ok(decodeTagged(pattern).value instanceof RegExp)

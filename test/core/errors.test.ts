@@ -25,7 +25,7 @@ for (const code of codes) {
   })
 }
 
-test('an error takes everything from its row, and its own detail and hint where it has them', () => {
+test('an error has the fields of its row, except for its own detail and hint', () => {
   const cause = new Error('below')
   const error = new LazaretError('CELL_FAILED', { detail: 'Step "x" failed.', hint: 'Do this.', cause })
   assert.equal(error.message, `${errorTable.CELL_FAILED.message} Step "x" failed.`)
@@ -44,7 +44,7 @@ test('an error without details is its row alone', () => {
   )
 })
 
-test('what doors show has no stack and no cause', () => {
+test('errors that interfaces send have no stack and no cause', () => {
   const shown = JSON.parse(
     JSON.stringify(new LazaretError('INTERNAL', { cause: new Error('secret path') })),
   ) as object

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { onAbort } from '../../src/core/abort.ts'
 
-test('all callbacks of a signal are called once, by one listener', () => {
+test('all callbacks of a signal are called once, from one listener', () => {
   const abort = new AbortController()
   const told: string[] = []
   const tell = () => void told.push('twice')

@@ -29,7 +29,7 @@ test('a signal is reported as 128 and its number, a nameless real-time signal to
   assert.equal(exitCodeOf({ kind: 'killed', signal: 'SIG34' }), 162)
 })
 
-test('a limit that was exceeded is said with its unit', () => {
+test('an exceeded limit is described with its unit', () => {
   const said = (limit: 'output' | 'disk' | 'processes' | 'files' | 'host', allowed: number): string =>
     sayOutcome({ kind: 'limit-exceeded', limit, allowed }).replace('went over the limit on ', '')
   assert.equal(said('disk', 1_048_576), 'disk, which is 1 MiB')

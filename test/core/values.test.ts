@@ -115,7 +115,7 @@ describe('Encoding a value and decoding it again', () => {
     assert.ok(decoded.errors[0] instanceof TypeError)
   })
 
-  test('makes plain objects of class instances', () => {
+  test('encodes class instances as plain objects', () => {
     class Point {
       x = 1
       get y(): number {
@@ -142,7 +142,7 @@ describe('Encoding a value', () => {
     )
   })
 
-  test('names each tag as the format says', () => {
+  test('uses the tags of the format', () => {
     const shared = {}
     const tagged = encodeValue([
       undefined,
@@ -198,13 +198,13 @@ describe('Encoding a value', () => {
     assert.equal((value as unknown[]).length, hostile.length)
   })
 
-  test('describes the detached buffer that it cannot read', () => {
+  test('describes a detached buffer, which cannot be read', () => {
     const bytes = new Uint8Array(4)
     structuredClone(bytes, { transfer: [bytes.buffer] })
     assert.doesNotThrow(() => encodeValue(bytes))
   })
 
-  test('stops at a depth and says so', () => {
+  test('stops at a depth and reports it', () => {
     let deep: unknown = 0
     for (let level = 0; level < 100_000; level++) deep = level % 2 === 0 ? [deep] : new Map([[0, deep]])
     assert.equal(encodeValue(deep).truncated, true)
@@ -292,7 +292,7 @@ describe('Decoding hostile input', () => {
     )
   })
 
-  test('makes plain objects of malformed and unknown tags', () => {
+  test('decodes malformed and unknown tags as plain objects', () => {
     const malformed = [
       { $type: 'Date', value: 5 },
       { $type: 'Date', value: 'x' },
@@ -373,7 +373,7 @@ describe('Decoding hostile input', () => {
 })
 
 describe('Decoding Python’s own tags', () => {
-  test('gives the nearest live values', () => {
+  test('gives the closest live values', () => {
     const tagged = [
       { $type: 'tuple', value: [1, { $type: 'tuple', value: [] }] },
       { $type: 'set', value: [1, 2] },
@@ -407,7 +407,7 @@ describe('Decoding Python’s own tags', () => {
   })
 })
 
-test('a long text is the same however it is cut', () => {
+test('a long text is the same however it is split', () => {
   for (const length of [65_535, 65_536, 73_727, 73_728, 100_001])
     for (const character of ['a', '\n', '😀', '\ud83d', '\ude00', 'a😀'])
       assert.equal(

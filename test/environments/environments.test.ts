@@ -81,7 +81,7 @@ test('the same packages have the same hash, and a lock gives the same again', { 
 })
 
 test(
-  'a name is given anew only if that is wanted, and what it meant before can be removed then',
+  'a name is reused only on request, and its former environment can then be removed',
   { skip },
   async () => {
     makeWheel(links, { name: 'tariff', version: '1.0' }, { files: { 'tariff.py': 'rate = 1\n' } })
@@ -106,7 +106,7 @@ test(
   },
 )
 
-test('what a Lazaret uses is not removed under it', { skip }, async () => {
+test('an environment in use is not removed', { skip }, async () => {
   const other = createLazaret({ environments: { folder: store }, onEvent: () => undefined })
   try {
     await assert.rejects(other.environments.remove('rates'), { code: 'ENVIRONMENT_IN_USE' })

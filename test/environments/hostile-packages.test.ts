@@ -31,7 +31,7 @@ attempt('mount', lambda: subprocess.run(['mount', '-t', 'tmpfs', 'none', '/mnt']
 }
 
 test(
-  'what builds a package finds no network, no file and no process of the host',
+  'a build script finds no network, no file and no process of the host',
   { skip: withoutPip },
   async (t) => {
     const host = join(folder, 'host')
@@ -100,7 +100,7 @@ test(
   },
 )
 
-test('links and special files that a script leaves do not come out', { skip: withoutNpm }, async () => {
+test('links and special files that a script leaves are not copied out', { skip: withoutNpm }, async () => {
   const script = 'ln -s /etc/passwd stolen; mkfifo pipe; chmod u+s index.js; touch kept'
   const tarball = await makeNpmTarball(
     join(folder, 'link-tarballs'),
@@ -119,7 +119,7 @@ test('links and special files that a script leaves do not come out', { skip: wit
 })
 
 test(
-  'what installers say cannot forge a line or a colour of the terminal, and is bounded',
+  'output of installers cannot forge a line or a colour of the terminal, and is bounded',
   { skip: withoutNpm },
   async () => {
     const script = `node -e "process.stderr.write('x'.repeat(9000) + '\\n\\u001b[31mred\\n'); process.exit(1)"`

@@ -20,7 +20,7 @@ function write(name: string, text: string, mode = 0o600): void {
 
 const find = (more = {}) => findPackageSources({ HOME: home, ...more })
 
-test('addresses come from the files of pip and npm, and from variables before these', () => {
+test('addresses come from variables, or else from the files of pip and npm', () => {
   write(
     '.config/pip/pip.conf',
     '[list]\nindex-url = https://no.example\n[global]\nindex-url: https://a.example/simple\n',
@@ -39,14 +39,14 @@ test('a file that others can write is ignored', () => {
   assert.deepEqual([registry, variables['PIP_FIND_LINKS'], binds], [undefined, undefined, []])
 })
 
-test('passwords in addresses stay outside', () => {
+test('passwords in addresses stay outside the cell', () => {
   const secret = 'https://ada:hunter2@a.example/simple'
   const sources = find({ PIP_INDEX_URL: secret, PIP_EXTRA_INDEX_URL: secret, npm_config_registry: secret })
   assert.ok(!JSON.stringify(sources.variables).includes('hunter2'), JSON.stringify(sources.variables))
   assert.equal(sources.variables['PIP_INDEX_URL'], 'https://a.example/simple')
 })
 
-test('local folders are shown at a place of their own, an index with what lies beside it', () => {
+test('local folders are mounted at separate paths, an index together with its siblings', () => {
   mkdirSync(join(home, 'index/simple'), { recursive: true })
   mkdirSync(join(home, 'wheels'))
   const { variables, binds } = find({
@@ -60,7 +60,7 @@ test('local folders are shown at a place of their own, an index with what lies b
   ])
 })
 
-test('a build reaches the hosts that are named, at their ports, and what the operator adds', async () => {
+test('a build reaches the package sources at their ports, and hosts that the operator adds', async () => {
   const addresses = ['https://203.0.113.7/simple', 'http://[2001:db8::1]:8080/', 'file:///srv', 'nonsense']
   const { allow } = await sourceNetwork(addresses, ['files.example:443'])
   assert.deepEqual(allow, ['203.0.113.7/32:443', '[2001:db8::1]/128:8080', 'files.example:443'])

@@ -12,7 +12,7 @@ import { useEnvironments } from './use-environments.ts'
 const { lazaret, folder, links } = await useEnvironments()
 const { environments } = lazaret
 
-test('a name that is no name is refused', async () => {
+test('an invalid name is refused', async () => {
   for (const name of ['', '../x', 'a/b', 'A', '.hidden', 'x'.repeat(65), 7, null, undefined]) {
     const refused = { code: 'INVALID_REQUEST' }
     await assert.rejects(environments.get(name as string), refused, String(name))
@@ -20,7 +20,7 @@ test('a name that is no name is refused', async () => {
   }
 })
 
-test('what is asked for is checked before anything is built', async () => {
+test('a request is checked before anything is built', async () => {
   const wrong: Record<string, object> = {
     'names no package': {},
     'must be the name of a package': { npm: ['--registry=http://127.0.0.1'] },
@@ -37,7 +37,7 @@ test('what is asked for is checked before anything is built', async () => {
     })
 })
 
-test('an unknown environment is refused wherever it can be named', async () => {
+test('an unknown environment is refused in every request', async () => {
   const missing = { code: 'ENVIRONMENT_NOT_FOUND' }
   const run = { language: 'shell', code: ':', environment: 'nowhere' } as const
   await assert.rejects(lazaret.run(run), missing)
@@ -54,7 +54,7 @@ test('snippets and isolates import no packages', async () => {
     })
 })
 
-test('a network is the operator’s to give, and the refusal says why and how', async (t) => {
+test('only the operator can allow a network, and the refusal says why and how', async (t) => {
   const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
   if (receipt.protection === 'restricted')
     return assert.rejects(environments.create('x', { python: ['six'], findLinks: [links] }), {
@@ -78,14 +78,14 @@ test('a network is the operator’s to give, and the refusal says why and how', 
   return undefined
 })
 
-test('nothing is built where guests have no view of files of their own', async () => {
+test('nothing is built if guests have no own view of files', async () => {
   const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
   const built = environments.create('x', { offline: true, findLinks: [links], python: ['no-such-package'] })
   const code = receipt.protection === 'restricted' ? 'LIMIT_UNENFORCEABLE' : 'ENVIRONMENT_FAILED'
   await assert.rejects(built, { code })
 })
 
-test('a package that is not found offline: the error says where offline builds look', async () => {
+test('the error for a package that is not found offline says where offline builds look', async () => {
   const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
   if (receipt.protection === 'restricted') return
   const refused = (spec: object, hint: RegExp) =>
@@ -100,7 +100,7 @@ test('a package that is not found offline: the error says where offline builds l
   if (withoutNpm === false) await refused({ npm: ['no-such-package'] }, /`--npm-tarball`.*`--npm-cache`/)
 })
 
-test('the last lines of an installer are whole ones', () => {
+test('the last lines of an installer are complete', () => {
   const lines = new LastLines()
   const long = Array.from({ length: 30 }, (_, index) => `${index}: ${'words of one line '.repeat(20)}end`)
   for (const line of long) for (const piece of [line.slice(0, 100), line.slice(100), '\n']) lines.take(piece)
@@ -119,7 +119,7 @@ test('a folder that others can write to is not used', async () => {
   await assert.rejects(other.environments.get('x'), { code: 'INVALID_REQUEST', message: /others can write/ })
 })
 
-test('a damaged record is said to be one', async () => {
+test('a damaged record is reported as such', async () => {
   const own = join(folder, 'damaged')
   mkdirSync(join(own, 'names'), { recursive: true })
   writeFileSync(join(own, 'names/x.json'), '{ "hash": "../../etc" }')

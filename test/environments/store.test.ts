@@ -29,7 +29,7 @@ async function keep(store: EnvironmentStore, name: string): Promise<void> {
   await store.keep(name, staged.path, { sealed, named })
 }
 
-test('what a dead process left of a build is gone with the next one, and that of a living one stays', async () => {
+test('a build removes leftovers of dead processes, but not those of running ones', async () => {
   const { place, store } = openStore('leftovers')
   const living = nameOfThisHost()
   // Of a process that has ended, and whose start no later one of that number shares.
@@ -51,7 +51,7 @@ test('what a dead process left of a build is gone with the next one, and that of
   assert.deepEqual(await store.list(), [])
 })
 
-test('a name never points to nothing, at any moment of its removal', async () => {
+test('a name never points to a missing environment during its removal', async () => {
   const { place, store, other } = openStore('removal')
   await keep(store, 'site')
   const environment = store.find('site')
@@ -81,7 +81,7 @@ test('an environment that somebody uses keeps its name', async () => {
   assert.equal(await store.remove(environment), true)
 })
 
-test('one that is being stored is not taken for one without a name', async () => {
+test('an environment that is being stored does not count as unnamed', async () => {
   const { place, store, other } = openStore('beside')
   for (let round = 0; round < 25; round++) {
     const over = new AbortController()

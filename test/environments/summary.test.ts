@@ -6,7 +6,7 @@ import { npmSummary } from '../../src/environments/npm-packages.ts'
 import { pythonSummary } from '../../src/environments/python-packages.ts'
 import { readSummary } from '../../src/environments/summary.ts'
 
-test('names, versions and hashes come through', () => {
+test('names, versions and hashes are accepted', () => {
   const hash = 'a'.repeat(64)
   assert.deepEqual(readSummary(`["a.b-c","1.0+x","${hash}"]\n["d","2",""]\n`, pythonSummary), [
     ['a.b-c', '1.0+x', hash],

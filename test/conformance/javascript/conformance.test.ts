@@ -117,7 +117,7 @@ test('The table has at least 120 programs, each with a title of its own and the 
   }
 })
 
-test('Every difference between the engines says why', () => {
+test('Every difference between the engines has a reason', () => {
   const reasons = programs.flatMap(({ differs = {} }) => Object.values(differs).map(({ reason }) => reason))
   for (const reason of reasons) assert.ok(reason.length >= 30, reason)
 })

@@ -35,7 +35,7 @@ export async function testRegression(
 
   suite("CPython's own tests", { skip }, () => {
     for (const module of modules) {
-      test(`${module} ends in a cell as it does outside, but for the walls`, () => {
+      test(`${module} has the same result in a cell as outside, except for expected refusals`, () => {
         const ends = ended.get(module)
         assert.ok(ends !== undefined)
         if (ends.status === 'rejected') throw ends.reason
@@ -45,7 +45,7 @@ export async function testRegression(
       })
     }
 
-    test('together they are thousands of tests, most of which pass', () => {
+    test('they contain thousands of tests, most of which pass', () => {
       const all = [...ended.values()].flatMap((ends) =>
         ends.status === 'fulfilled' ? [ends.value.inside] : [],
       )

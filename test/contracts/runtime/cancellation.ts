@@ -32,7 +32,7 @@ export function contractOfCancellation({ programs, run }: ContractParts): void {
     assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'cancelled' }, stdout: 'busy' })
   })
 
-  it('does not care for a signal that is aborted after the end, and no longer listens to it', async () => {
+  it('ignores a signal that is aborted after the end, and no longer listens to it', async () => {
     const controller = new AbortController()
     const { outcome } = await run(programs.print('done'), { signal: controller.signal })
     controller.abort()

@@ -85,7 +85,7 @@ function contractOfValues({ programs, run }: ContractParts): void {
     return
   }
 
-  it('gives back the value of the last expression, live and as text', async () => {
+  it('returns the value of the last expression, as a live value and as text', async () => {
     const result = await run(value.code)
     assert.deepEqual(
       { value: result.value, text: result.valueText },

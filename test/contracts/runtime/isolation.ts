@@ -5,7 +5,7 @@ import { it } from 'node:test'
 import type { ContractParts } from '../runtime.contract.ts'
 
 export function contractOfIsolation({ programs, run }: ContractParts): void {
-  it('sees nothing of a run that goes on at the same time', async () => {
+  it('sees nothing of a concurrent run', async () => {
     const controller = new AbortController()
     const started = Promise.withResolvers<void>()
     const neighbour = run(programs.printThenSleep('ready'), {
@@ -24,7 +24,7 @@ export function contractOfIsolation({ programs, run }: ContractParts): void {
     assert.doesNotMatch(stdout, /neighbour-(mark|file)/)
   })
 
-  it('finds nothing of a run before it', async () => {
+  it('finds nothing of an earlier run', async () => {
     const files = { 'left-behind': 'by the first' }
     assert.match((await run(programs.printNames('.'), { files })).stdout, /left-behind/)
     const { stdout, receipt } = await run(programs.printNames('.', '../tmp'))

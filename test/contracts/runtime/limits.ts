@@ -46,7 +46,7 @@ export function contractOfLimits({ programs, run }: ContractParts): void {
     assert.ok(usage.cpuMs >= cpuMs * 0.9, `${usage.cpuMs} ms`)
   })
 
-  it('starts whatever memory it may have, if it is enough', async () => {
+  it('starts with any memory limit that is large enough', async () => {
     // Engines reserve in steps: where a bigger one fits, what comes after it may not.
     for (const more of [0, 64, 192, 256, 320, 448, 768, 960, 1984]) {
       const memoryBytes = programs.memoryBytes + more * MiB
@@ -56,21 +56,21 @@ export function contractOfLimits({ programs, run }: ContractParts): void {
     }
   })
 
-  it('ends a program that wants more memory than it may have', async () => {
+  it('ends a program that exceeds its memory limit', async () => {
     const limits = { memoryBytes: programs.memoryBytes }
     const { outcome, usage } = await run(programs.allocateForever, { limits })
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
     assert.ok(usage.memoryPeakBytes >= limits.memoryBytes * 0.5, `${usage.memoryPeakBytes} bytes`)
   })
 
-  it('refuses writes beyond the disk limit, and says so when the program fails of it', async () => {
+  it('refuses writes beyond the disk limit, and reports it if the program fails because of that', async () => {
     const { outcome } = await run(programs.fillDisk, { limits: { diskBytes: 512 * KiB } })
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'disk', allowed: 512 * KiB })
   })
 
   contractOfProcesses({ programs, run })
 
-  it('lets a program finish whose use is below every limit', async () => {
+  it('lets a program finish that stays below every limit', async () => {
     const limits = {
       wallMs: 20_000,
       cpuMs: 10_000,
@@ -88,7 +88,7 @@ function contractOfProcesses({ programs, run }: ContractParts): void {
   const { spawnForever } = programs
   if (spawnForever === null) return
 
-  it('refuses one process too many, and says so when it has the evidence that the program failed of it', async () => {
+  it('refuses one process too many, and reports it if there is evidence that the program failed because of that', async () => {
     const { outcome, receipt } = await run(spawnForever, { limits: { processesMax: 40 } })
     // An rlimit keeps no count of what it refused, so there it is the guest's own failure.
     if (receipt.limits.processesMax.by === 'rlimit') assert.equal(outcome.kind, 'failed')

@@ -15,7 +15,7 @@ export function contractOfOutput(parts: ContractParts): void {
     assert.deepEqual({ stdout, stderr }, { stdout: 'out 1\nout 2\n', stderr: 'err 1\nerr 2\n' })
   })
 
-  it('hands on each stream in order and whole, as it happens', async () => {
+  it('delivers each stream completely, in order and as it is printed', async () => {
     const chunks: OutputChunk[] = []
     const { stdout, stderr } = await run(programs.printToBoth, { onOutput: (chunk) => chunks.push(chunk) })
     const joined = (stream: string) =>
@@ -30,7 +30,7 @@ export function contractOfOutput(parts: ContractParts): void {
     for (const atMs of times) assert.match(String(atMs), /^\d+(\.\d{1,3})?$/)
   })
 
-  it('hands on output before the program ends', async () => {
+  it('delivers output before the program ends', async () => {
     const controller = new AbortController()
     // It sleeps for ever: only somebody who saw its output can end it.
     const { outcome, stdout } = await run(programs.printThenSleep('ready'), {
@@ -49,7 +49,7 @@ export function contractOfOutput(parts: ContractParts): void {
     assert.ok(pieces.join('') === text, 'the pieces differ')
   })
 
-  it('replaces what is not UTF-8 in texts and hands on its bytes as they are', async () => {
+  it('replaces invalid UTF-8 in texts and delivers the bytes unchanged', async () => {
     const sent = [0x61, 0xff, 0xfe, 0x00, 0x80, 0x62]
     const chunks: Uint8Array[] = []
     const { stdout } = await run(programs.printBytes(sent), { onOutput: ({ bytes }) => chunks.push(bytes) })
@@ -69,7 +69,7 @@ export function contractOfOutput(parts: ContractParts): void {
 }
 
 function contractOfBudget({ programs, run }: ContractParts): void {
-  it('lets through output that fits its limit exactly', async () => {
+  it('accepts output that fits its limit exactly', async () => {
     const { outcome, stdout, truncated } = await run(programs.fill(70_000), {
       limits: { outputBytes: 70_000 },
     })
@@ -103,7 +103,7 @@ function contractOfConsole({ programs, run }: ContractParts): void {
   const { console } = programs
   if (console === null) return
 
-  it('logs every console call with its level, in order, and prints it too', async () => {
+  it('logs every console call with its level, in order, and prints it, too', async () => {
     const { logs, stdout, stderr } = await run(console.code)
     assert.deepEqual(
       logs.map(({ level, text }) => ({ level, text })),

@@ -11,7 +11,7 @@ const isRoot = process.geteuid?.() === 0
 const noCapabilities = '0000000000000000'
 
 export function contractOfReceipt({ programs, run }: ContractParts): void {
-  it('says what the kernel says to the guest itself about its ids, capabilities and filters', async () => {
+  it('contains what the kernel tells the guest about its ids, capabilities and filters', async () => {
     const { receipt, stdout } = await run(programs.printFiles('/proc/self/status'))
     const { observed } = receipt
     for (const name of [
@@ -44,13 +44,13 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     else assert.equal(ids.has(String(process.geteuid?.())), !isRoot)
   })
 
-  it('says what the guest reads of its user map and its cgroup', async () => {
+  it('contains what the guest reads about its user map and its cgroup', async () => {
     const names = ['uid_map', 'gid_map', 'cgroup']
     const { receipt, stdout } = await run(programs.printFiles(...names.map((name) => `/proc/self/${name}`)))
     assert.equal(names.map((name) => receipt.observed[name]).join(), stdout.trimEnd().replaceAll('\n', ','))
   })
 
-  it('names the namespaces that the guest is in, and the host is not but where there are none of its own', async () => {
+  it('names the namespaces of the guest, which are the host’s only at level restricted', async () => {
     const names = ['user', 'pid', 'mnt', 'net', 'ipc', 'uts', 'cgroup']
     const { receipt, stdout } = await run(
       programs.printLinks(...names.map((name) => `/proc/self/ns/${name}`)),
@@ -65,7 +65,7 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
       assert.equal(seen[index] === readHostNamespace(name), isRestricted, name)
   })
 
-  it('names the layers that stood', async () => {
+  it('names the layers that were applied', async () => {
     const { receipt } = await run(programs.print(''))
     const isRestricted = receipt.protection === 'restricted'
     const namespaces = ['user', 'pid', 'mount', 'ipc', 'uts', 'cgroup', 'network']
@@ -99,7 +99,7 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     assert.equal(stdout.trim(), readHostNamespace('net'))
   })
 
-  it('names the runtime, and each limit with its value and what holds it', async () => {
+  it('names the runtime, and each limit with its value and what enforces it', async () => {
     const { receipt } = await run(programs.print(''), { limits: { wallMs: 9000, cpuMs: 8000 } })
     assert.equal(receipt.runtime, programs.runtime)
     const mechanisms = limitMechanisms({
@@ -125,7 +125,7 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     assert.deepEqual([wallMs.value, openFilesMax.value, cpuMs.value], [5000, 64, 4000])
   })
 
-  it('tells a use of time and memory that can be true', async () => {
+  it('reports a plausible use of time and memory', async () => {
     const { usage } = await run(programs.fill(1000))
     assert.ok(usage.wallMs > 0 && usage.wallMs < 20_000, `${usage.wallMs} ms`)
     assert.ok(usage.cpuMs > 0 && usage.cpuMs < 20_000, `${usage.cpuMs} ms of processor time`)

@@ -11,14 +11,14 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 const { lazaret, run } = await useLazaret({ pools: { bun: { max: 2 } } })
 const bare = { language: 'javascript', realm: 'bare' } as const
 
-test('a bare realm has the input, in all its kinds', async () => {
+test('every kind of input reaches a bare realm', async () => {
   const input = { list: [1n, new Date(0)], map: new Map([['a', new Uint8Array([1, 2, 255])]]), text: 'ü€😀' }
   const { value, outcome } = await run({ ...bare, input, code: 'input' })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.deepEqual(value, input)
 })
 
-test('values cross as from the runtime’s own realm, bytes of every length too', async () => {
+test('values are returned as from an ordinary realm, including bytes of every length', async () => {
   const code = `[0, 1, 2, 3, 4, 300].map((length) => Uint8Array.from({ length }, (_, index) => index * 7))
     .concat([new Float32Array([1.5]), new Map([[{ a: 1 }, new Set(['x'])]]), /a/g, new RangeError('r').message, -0, NaN, 5n])`
   const [own, inside] = [
@@ -28,14 +28,14 @@ test('values cross as from the runtime’s own realm, bytes of every length too'
   assert.deepEqual(inside.valueTagged, own.valueTagged)
 })
 
-test('a value as long as the limit crosses, whatever its characters, and one byte more does not', async () => {
+test('a value of exactly the limit is returned, whatever its characters, and one byte more is not', async () => {
   const code = (length: number) => `'€'.repeat(${length})`
   const limits = { resultBytes: 302 }
   assert.equal((await run({ ...bare, limits, code: code(100) })).value, '€'.repeat(100))
   assert.deepEqual((await run({ ...bare, limits, code: code(101) })).truncated, ['value'])
 })
 
-test('a worker that waited serves what one that is started for its run does', async () => {
+test('a parked worker gives the same results as a newly started one', async () => {
   const actor = new SubprocessCodeExecutionActor(new MessageRouter(), 20_000, { lazaret })
   const codes = {
     'await 5': { result: 5 },

@@ -27,7 +27,7 @@ test('files take whole pages of the disk', () => {
   assert.doesNotThrow(check({ files: { a: '', b: '', c: '' } }, { diskBytes: 8192 }))
 })
 
-test('there may not be more files and folders than the disk has room for', () => {
+test('there may not be more files and folders than the disk can hold', () => {
   const files = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`folder-${index % 2}/${index}`, '']))
   // The smallest disk has 1024 entries: the root, two folders, and the files.

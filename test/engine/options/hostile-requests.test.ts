@@ -126,13 +126,13 @@ test('bytes that lie about their size are measured by their real size', async ()
   await assert.rejects(run({ files: { a: new Liar(2000) }, limits }), { code: 'INPUT_TOO_LARGE' })
 })
 
-test('an input that is a proxy or lies of its size ends no run', async () => {
+test('an input that is a proxy, or has a false size, breaks no run', async () => {
   for (const language of ['shell', 'python', 'javascript'] as const)
     for (const input of [revoked(), trap(), new Liar(2000), detached()])
       assert.equal((await lazaret.run({ language, code: '', input })).outcome.kind, 'completed')
 })
 
-test('an archive of pieces that lie of their size is read as it is', async () => {
+test('pieces of an archive with a false size are read with their real size', async () => {
   async function* pieces() {
     yield new Liar(1024)
   }

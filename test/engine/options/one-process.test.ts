@@ -9,14 +9,18 @@ const code =
   'import os\ntry:\n  os.fork()\n  answer = "forked"\nexcept OSError:\n  answer = "refused"\nanswer'
 const why = heldByCgroup ? false : 'nothing but a cgroup counts the processes of one run here'
 
-test('a run of one process begins in a worker that waited, and cannot fork', { skip: why }, async () => {
-  await lazaret.warmUp({ language: 'python' })
-  const { receipt, value } = await lazaret.run({ language: 'python', code, limits: { processesMax: 1 } })
-  assert.notEqual(receipt.start, 'cold')
-  assert.equal(value, 'refused')
-})
+test(
+  'a run with a limit of one process begins in a parked worker, and cannot fork',
+  { skip: why },
+  async () => {
+    await lazaret.warmUp({ language: 'python' })
+    const { receipt, value } = await lazaret.run({ language: 'python', code, limits: { processesMax: 1 } })
+    assert.notEqual(receipt.start, 'cold')
+    assert.equal(value, 'refused')
+  },
+)
 
-test('a second process is refused or ends the run, whatever counts, and the last allowed one continues', async () => {
+test('a second process is refused or ends the run, whatever counts processes, and the last allowed one continues', async () => {
   const lasting = `import os, time
 if os.fork() == 0:
   time.sleep(30)

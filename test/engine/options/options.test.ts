@@ -5,7 +5,7 @@ import { parseOptions } from '../../../src/engine/options/parse-options.ts'
 import type { LazaretOptions } from '../../../src/engine/options/options.ts'
 import { defaultUidRange } from '../../../src/jail/machine/uid-range.ts'
 
-test('every gap is filled', () => {
+test('every missing option gets its default', () => {
   assert.deepEqual(parseOptions({}), {
     minimumProtection: 'standard',
     defaults: {},
@@ -27,7 +27,7 @@ test('every gap is filled', () => {
   })
 })
 
-test('options that fit come through unchanged', () => {
+test('valid options are not changed', () => {
   const options = {
     minimumProtection: 'strong',
     defaults: { wallMs: 5, cpuMs: null },

@@ -8,7 +8,7 @@ import { parseRequest } from '../../../src/engine/options/parse-request.ts'
 
 const minimal = { code: '1', language: 'javascript' } as const
 
-test('a request that fits comes through with everything in it', () => {
+test('a valid request is parsed completely', () => {
   const request = {
     ...minimal,
     runtime: 'node',
@@ -106,7 +106,7 @@ for (const [what, fields, named] of wrong) {
 }
 
 for (const nothing of [undefined, null, 'code', 5, []]) {
-  test(`${JSON.stringify(nothing) ?? 'nothing'} is no request`, () => {
+  test(`${JSON.stringify(nothing) ?? 'nothing'} is not a request`, () => {
     assert.throws(() => parseRequest(nothing as unknown as RunRequest), { code: 'INVALID_REQUEST' })
   })
 }
@@ -116,7 +116,7 @@ test('odd but harmless names are allowed', () => {
   assert.deepEqual(parseRequest({ ...minimal, files }).spec.files, files)
 })
 
-test('a refusal says what is expected, in the caller’s terms', () => {
+test('a refusal says what is expected, in terms of the API', () => {
   class Tools {
     list = () => []
   }

@@ -19,7 +19,7 @@ const doors: Readonly<Record<string, () => unknown>> = {
 }
 
 for (const [name, open] of Object.entries(doors))
-  test(`${name} names the Node that it needs to one that is too old`, async () => {
+  test(`${name} names the required version if Node is too old`, async () => {
     await assert.rejects(async () => open(), {
       code: 'RUNTIME_UNAVAILABLE',
       message: /needs Node 22\.12 or newer, and this is 20\.20\.2/,

@@ -6,12 +6,12 @@ import { z } from 'zod'
 import { defaultLimits } from '../../../src/core/limits.ts'
 import { absolutePath, describeIssues, limitsSchema } from '../../../src/policy/schemas.ts'
 
-test('limits can be any part of what they are, the defaults included', () => {
+test('any subset of limits is accepted, and all defaults', () => {
   assert.deepEqual(limitsSchema.parse(defaultLimits), defaultLimits)
   assert.deepEqual(limitsSchema.parse({}), {})
 })
 
-test('no limit is without a bound of its own', () => {
+test('every limit has an upper bound', () => {
   for (const name of Object.keys(defaultLimits)) {
     for (const value of [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER, -1, Number.NaN, '5']) {
       assert.ok(!limitsSchema.safeParse({ [name]: value }).success, `${name} ${value}`)
@@ -19,7 +19,7 @@ test('no limit is without a bound of its own', () => {
   }
 })
 
-test('absolute paths say one thing in one way', () => {
+test('absolute paths have one canonical form', () => {
   for (const path of ['/', '/a', '/a/b c', '/…', '/a..b'])
     assert.ok(absolutePath.safeParse(path).success, path)
   for (const path of [
@@ -38,7 +38,7 @@ test('absolute paths say one thing in one way', () => {
   }
 })
 
-test('issues are named by their path, the first few only, and what was sent is cut', () => {
+test('the first few issues are named by their path, and their values are cut', () => {
   const schema = z.strictObject({
     list: z.array(z.number()),
     map: z.record(z.string().max(3, 'too long'), z.number()),

@@ -180,39 +180,35 @@ for (const one of cases) {
   for (const who of whos) {
     const skip =
       one.outsideContainers === true && inContainerAlready ? 'these tests run in a container' : false
-    test(
-      `without ${one.name}, ${who} is left with ${one.left}, and told how to get it`,
-      { skip },
-      async () => {
-        const surroundings = { userId: userIds[who], env: one.env ?? {} }
-        const run = (args: readonly string[]) => without.run(one.lacking, [...cli, ...args], surroundings)
-        const { stdout, stderr, exitCode } = await run(['doctor', '--json'])
-        assert.equal(stderr, '')
-        const report = JSON.parse(stdout) as ProbeReport
-        assert.equal(report.level, one.left, stdout)
-        assert.equal(exitCode, ['none', 'restricted'].includes(one.left) ? 69 : 0)
-        const layer = report.layers.find(({ name }) => name === one.layer)
-        assert.equal(layer?.state, one.state ?? 'missing', stdout)
-        assert.match(layer?.fix ?? '', one.fix)
-        assert.ok((layer?.meaning ?? '').length > 20)
-        if (one.state !== undefined) return
+    test(`without ${one.name}, ${who} gets ${one.left}, and a hint how to get more`, { skip }, async () => {
+      const surroundings = { userId: userIds[who], env: one.env ?? {} }
+      const run = (args: readonly string[]) => without.run(one.lacking, [...cli, ...args], surroundings)
+      const { stdout, stderr, exitCode } = await run(['doctor', '--json'])
+      assert.equal(stderr, '')
+      const report = JSON.parse(stdout) as ProbeReport
+      assert.equal(report.level, one.left, stdout)
+      assert.equal(exitCode, ['none', 'restricted'].includes(one.left) ? 69 : 0)
+      const layer = report.layers.find(({ name }) => name === one.layer)
+      assert.equal(layer?.state, one.state ?? 'missing', stdout)
+      assert.match(layer?.fix ?? '', one.fix)
+      assert.ok((layer?.meaning ?? '').length > 20)
+      if (one.state !== undefined) return
 
-        const refused = await run(['run', '-l', 'shell', '-e', 'echo it ran'])
-        assert.deepEqual({ ...refused, stderr: '' }, { exitCode: 69, stdout: '', stderr: '' })
-        // With a prefix for each line of the fix.
-        assert.match(refused.stderr, new RegExp(one.left === 'none' ? 'isolation' : 'standard|isolation'))
-        if (one.left === 'none') return
-        assert.match(refused.stderr.replaceAll(/\s+/g, ' '), /accept the weaker wall.*`--minimum restricted`/)
-        const accepting = ['run', '--minimum', 'restricted', '--json', '-l', 'shell', '-e', 'echo it ran']
-        const lowered = await run(accepting)
-        const { receipt, stdout: text } = JSON.parse(lowered.stdout) as RunResult
-        assert.deepEqual([receipt.protection, text], ['restricted', 'it ran\n'])
-      },
-    )
+      const refused = await run(['run', '-l', 'shell', '-e', 'echo it ran'])
+      assert.deepEqual({ ...refused, stderr: '' }, { exitCode: 69, stdout: '', stderr: '' })
+      // With a prefix for each line of the fix.
+      assert.match(refused.stderr, new RegExp(one.left === 'none' ? 'isolation' : 'standard|isolation'))
+      if (one.left === 'none') return
+      assert.match(refused.stderr.replaceAll(/\s+/g, ' '), /accept the weaker wall.*`--minimum restricted`/)
+      const accepting = ['run', '--minimum', 'restricted', '--json', '-l', 'shell', '-e', 'echo it ran']
+      const lowered = await run(accepting)
+      const { receipt, stdout: text } = JSON.parse(lowered.stdout) as RunResult
+      assert.deepEqual([receipt.protection, text], ['restricted', 'it ran\n'])
+    })
   }
 }
 
-test('a namespace too many at one moment is an error of that run, and lowers nothing', async () => {
+test('temporarily exhausted namespaces are an error of that run, and do not lower the level', async () => {
   const program = `
     import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'dist/index.js'))}
     await using lazaret = createLazaret()
@@ -242,14 +238,14 @@ test('a namespace too many at one moment is an error of that run, and lowers not
   assert.notEqual(levels[0], 'restricted')
 })
 
-test('the ids that doctor proposes in a user namespace are enough', { skip: notRoot }, async () => {
+test('the ids that doctor suggests for a user namespace are enough', { skip: notRoot }, async () => {
   const config = join(without.folder, 'lazaret.config.json')
   writeFileSync(config, JSON.stringify({ uidRange: { first: 61_440, count: 4096 } }))
   const { stdout } = await without.run(['ids-from=65536'], [...cli, 'doctor', '--json', '--config', config])
   assert.match((JSON.parse(stdout) as ProbeReport).level, /^(strong|standard)$/)
 })
 
-test('none of this changed the machine', () => {
+test('nothing of the machine was changed', () => {
   assert.equal(readFileSync('/proc/sys/user/max_user_namespaces', 'utf8'), hostCount)
   assert.ok(!existsSync('/run/.containerenv'))
   assert.doesNotMatch(readFileSync('/proc/self/mountinfo', 'utf8'), /\/proc\/sys\/kernel|\/proc\/timer_list/)

@@ -60,7 +60,7 @@ async function first(events: AsyncIterable<unknown>): Promise<void> {
   }
 }
 
-test('every export of the package is a door that asks the policy, or begins no work', async () => {
+test('every export of the package asks the policy, or begins no work', async () => {
   const { runSnippet, snippetTool, warmUpSnippets } =
     await import('../../../src/adapters/snippet-tool/index.ts')
   const { MessageRouter, SubprocessCodeExecutionActor, WorkerCodeExecutionActor } =

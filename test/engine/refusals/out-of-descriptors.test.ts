@@ -60,13 +60,13 @@ function runLimited(code: string, descriptors: number): unknown {
   return JSON.parse(child.stdout)
 }
 
-test('a host without descriptors refuses runs and lives on', () => {
+test('a host without free descriptors refuses runs and continues', () => {
   const { ends, outcome } = runLimited(program, 37) as { ends: string[]; outcome: unknown }
   assert.deepEqual([...new Set(ends)].toSorted(), ['CELL_FAILED', 'completed'])
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 4 })
 })
 
-test('of a run that is refused in the middle of a start, no descriptor is left', () => {
+test('a run that is refused during its start leaves no descriptor open', () => {
   const ends = runLimited(atTheEdge, 80) as [string, number][]
   assert.deepEqual([ends.at(0)?.[0], ends.at(-1)?.[0]], ['CELL_FAILED', 'completed'])
   assert.deepEqual([...new Set(ends.map(([, left]) => left))], [0])

@@ -236,7 +236,7 @@ const rows = [...Object.entries(doors), ...Object.entries(commands)].flatMap(([n
   typeof door === 'string' ? [] : [{ name, ...door }],
 )
 
-test('every export and every command has a row, or begins nothing', async () => {
+test('every export and every command has a row, or starts no work', async () => {
   const { warmUpSnippets, ...free } = { warmUpSnippets: 'begins no execution', ...exportsWithoutWork }
   const named = [...Object.keys(doors), 'warmUpSnippets', ...Object.keys(free)]
   // What its methods begin has a row, though it begins nothing itself.
@@ -253,7 +253,7 @@ const queueText = 'Execution queue full. Please retry in a few seconds.'
 
 for (const { name, open, hasClients = false } of rows)
   describe(name, () => {
-    test('refuses by the breaker before it does by the rate, and lets one try after the cool-down', async () => {
+    test('refuses by the breaker first, then by the rate, and allows one trial after the cool-down', async () => {
       const clock = new SkippingClock()
       const options = { clock, breaker: { resultsMin: 3 }, rate: { perMinute: 5 } }
       await using door = await open(options)
@@ -270,7 +270,7 @@ for (const { name, open, hasClients = false } of rows)
       assert.equal(await door.ask(), undefined)
     })
 
-    test('refuses by the queue, and what was refused counts for no rate', async (context) => {
+    test('refuses by the queue, and refused requests do not count towards the rate', async (context) => {
       await using door = await open({
         queue: { runningMax: 1, waitingMax: 0 },
         rate: { perMinute: 5 },

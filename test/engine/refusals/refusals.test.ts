@@ -43,7 +43,7 @@ test('a runtime that does not run the language is refused, and says what it runs
   })
 })
 
-test('a request that is too large for its limits or for a cell is a refusal, never a fault', async () => {
+test('a request that is too large for its limits or for a cell is refused, and is never a fault', async () => {
   await using lazaret = createLazaret()
   const disk = { diskBytes: 64 * 1024 }
   const requests: readonly Partial<RunRequest>[] = [
@@ -67,7 +67,7 @@ test('a request that is too large for its limits or for a cell is a refusal, nev
   }
 })
 
-test('as much as the limits allow runs', async () => {
+test('a request of exactly the limits runs', async () => {
   await using lazaret = createLazaret()
   const request = {
     ...hello,
@@ -142,7 +142,7 @@ test('readable folders that lie inside each other are refused', async () => {
   }
 })
 
-test('an error in the caller’s own onOutput is the caller’s to see, and ends the run', async () => {
+test('an error in the caller’s onOutput is thrown to the caller, and ends the run', async () => {
   const mine = new Error('mine')
   {
     await using lazaret = createLazaret()
@@ -158,7 +158,7 @@ test('an error in the caller’s own onOutput is the caller’s to see, and ends
   assert.deepEqual(listDescendants(process.pid), [])
 })
 
-test('a Lazaret that was disposed refuses, also when it is disposed twice', async () => {
+test('a disposed Lazaret refuses runs, and may be disposed twice', async () => {
   const lazaret = createLazaret()
   await lazaret.run(hello)
   await lazaret[Symbol.asyncDispose]()
@@ -166,7 +166,7 @@ test('a Lazaret that was disposed refuses, also when it is disposed twice', asyn
   await assert.rejects(lazaret.run(hello), { code: 'DISPOSED' })
 })
 
-test('disposal ends what runs, as cancelled, and waits until nothing of it is left', async () => {
+test('disposal cancels current runs, and waits until nothing of them is left', async () => {
   const lazaret = createLazaret()
   let started = 0
   const all = Promise.withResolvers<void>()

@@ -72,7 +72,7 @@ for (const [moment, busy] of Object.entries(moments)) {
   })
 }
 
-test('an observer that throws does not take the result away', async () => {
+test('an observer that throws does not affect the result', async () => {
   await using lazaret = createLazaret({
     onEvent: () => {
       throw new Error('the observer failed')
@@ -82,7 +82,7 @@ test('an observer that throws does not take the result away', async () => {
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 3 })
 })
 
-test('a toolchain that does not answer is missing, and nothing else is wrong', async () => {
+test('a toolchain that does not answer counts as missing, without other effects', async () => {
   await using lazaret = createLazaret({ toolchains: { bun: '/bin/false' } })
   const { level, toolchains } = await lazaret.probe()
   assert.notEqual(level, 'none')

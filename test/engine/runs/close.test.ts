@@ -36,7 +36,7 @@ test('runs and commands in flight end, new ones are refused, and nothing is left
   await leaks.checkDisposed()
 })
 
-test('what has not ended in time is cancelled', async () => {
+test('work that has not ended in time is cancelled', async () => {
   const lazaret = open()
   const { began, onOutput } = untilOutput()
   const run = lazaret.run({ language: 'shell', code: 'echo a; sleep 600', onOutput })
@@ -56,7 +56,7 @@ test('an idle Lazaret closes at once, and again', async () => {
   assert.ok(performance.now() - startMs < 8000, 'shorter than the grace')
 })
 
-test('an impatient end overtakes a patient one', async () => {
+test('a later end with a shorter grace takes precedence', async () => {
   const lazaret = open()
   const { began, onOutput } = untilOutput()
   const run = lazaret.run({ language: 'shell', code: 'echo a; sleep 600', onOutput })
@@ -67,7 +67,7 @@ test('an impatient end overtakes a patient one', async () => {
   assert.equal((await run).outcome.kind, 'cancelled')
 })
 
-test('a wrong grace is refused, and closes nothing', async () => {
+test('an invalid grace is refused, and nothing is closed', async () => {
   await using lazaret: Lazaret = open()
   const wrong: unknown[] = [
     { graceMs: -1 },

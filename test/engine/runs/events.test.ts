@@ -35,7 +35,7 @@ test('a run starts and ends, with its client, its outcome and its usage', async 
   assert.equal(late?.type, 'timed-out')
 })
 
-test('what is refused does not start', async () => {
+test('refused work has no start event', async () => {
   const events: LazaretEvent[] = []
   await using lazaret = listen(events, { admit: () => false })
   await assert.rejects(lazaret.run({ language: 'shell', code: ':', client: 'eve' }), { code: 'NOT_ADMITTED' })

@@ -12,7 +12,7 @@ const run = (code: string, more: Partial<RunRequest> = {}) =>
   lazaret.run({ code, language: 'javascript', runtime: 'isolate', ...more })
 const kindOf = async (code: string, more: Partial<RunRequest> = {}) => (await run(code, more)).outcome.kind
 
-test('the completion value counts, after what it awaits', async () => {
+test('the value is the awaited completion value', async () => {
   assert.equal((await run('1; 2 + 3')).value, 5)
   assert.equal((await run('await Promise.resolve(6)')).value, 6)
   assert.equal((await run('const a = await 7; a + 1')).value, 8)
@@ -23,7 +23,7 @@ test('TypeScript runs', async () => {
   assert.equal((await run(code, { language: 'typescript' })).value, 4)
 })
 
-test('input and values are of rich kinds', async () => {
+test('input and values can have all supported types', async () => {
   const input = {
     date: new Date(0),
     map: new Map([[1, { a: 2n }]]),
@@ -65,7 +65,7 @@ test('the receipt says which layers were applied and what limits the memory', as
   assert.equal(receipt.limits.memoryBytes.by, 'isolate')
 })
 
-test('what only a program with a process can have is refused', async () => {
+test('fields that need a process are refused', async () => {
   const refused: readonly Partial<RunRequest>[] = [
     { args: ['a'] },
     { stdin: 'a' },
@@ -83,19 +83,19 @@ test('workers that are warmed up serve the first runs', async () => {
   assert.equal((await run('1')).receipt.start, 'parked')
 })
 
-test('nothing of one run is left for the next', async () => {
+test('nothing of a run is visible to the next', async () => {
   await run('globalThis.left = 1; Object.prototype.left = 2')
   assert.deepEqual((await run('[typeof left, ({}).left === undefined]')).value, ['undefined', true])
 })
 
-test('two clients never share a worker, and one keeps its own', async () => {
+test('two clients never share a worker, and a client keeps its worker', async () => {
   const starts: string[] = []
   for (const client of ['a', 'a', 'b', 'b', 'c', 'c']) starts.push((await run('1', { client })).receipt.start)
   // Two workers at one time: that of a makes room for c.
   assert.deepEqual(starts, ['cold', 'parked', 'cold', 'parked', 'cold', 'parked'])
 })
 
-test('a pool without workers says that it is switched off', async () => {
+test('a pool without workers reports that it is turned off', async () => {
   await using off = createLazaret({ pools: { isolate: { max: 0 } } })
   await assert.rejects(off.run({ language: 'javascript', runtime: 'isolate', code: '1' }), {
     code: 'RUNTIME_UNAVAILABLE',

@@ -6,7 +6,7 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 
 const { run } = await useLazaret({ onEvent: () => undefined })
 
-test('runs beside each other make no Node speak of a leak', async () => {
+test('concurrent runs cause no warning about a leak in Node', async () => {
   const warnings: string[] = []
   const note = ({ message }: Error) => void warnings.push(message)
   process.on('warning', note)

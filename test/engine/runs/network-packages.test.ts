@@ -102,7 +102,7 @@ const programs: Record<string, { readonly needs: string; readonly ask: (from: st
 
 describe('with a network policy', { skip: obstacle }, () => {
   for (const [name, { needs, ask }] of Object.entries(programs))
-    it(`${name} reaches a server that a rule names, and says why no other`, async (context) => {
+    it(`${name} reaches a server that a rule names, and reports why others are refused`, async (context) => {
       await using sandbox = await lazaret.sandbox({
         network: { allow: [`localhost:${port}`] },
         files: { 'ca.pem': authority.certificate },

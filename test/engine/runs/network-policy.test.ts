@@ -60,7 +60,7 @@ const programs = [
 
 describe('a run with a network policy', { skip: needsNamespaces }, () => {
   for (const [name, runtime, program] of programs)
-    it(`reaches what is named and nothing else, in ${name}, cold and warm`, async () => {
+    it(`reaches only named hosts, in ${name}, cold and warm`, async () => {
       const network = { allow: [`localhost:${port}`] }
       const request = (target: number): RunRequest => ({ ...runtime, code: program(target), network })
       const cold = await lazaret.run(request(port))
@@ -93,7 +93,7 @@ for host in ('evil.example', 'EVIL.example', '1.1.1.1'):
     ])
   })
 
-  it('keeps its connections and bytes apart from those of runs beside it', async () => {
+  it('counts its connections and bytes separately from those of concurrent runs', async () => {
     const network = { allow: [`localhost:${port}`] }
     const results = await Promise.all(
       Array.from({ length: 8 }, () => lazaret.run({ ...python, code: inPython(port), network })),
@@ -106,7 +106,7 @@ for host in ('evil.example', 'EVIL.example', '1.1.1.1'):
     }
   })
 
-  it('is there for the next run after many that were given up while they started', async () => {
+  it('works after many runs were aborted during their start', async () => {
     const network = { allow: [`localhost:${port}`] }
     const request = { ...python, code: inPython(port), network }
     await Promise.all(
@@ -146,7 +146,7 @@ for host in ('evil.example', 'EVIL.example', '1.1.1.1'):
     )
   })
 
-  it('shares nothing with a run that has no network', async () => {
+  it('shares nothing with a run without a network', async () => {
     const { stdout, receipt } = await lazaret.run({ ...python, code: inPython(port) })
     assert.equal(stdout.trim(), 'ECONNREFUSED')
     assert.equal(receipt.network, undefined)
@@ -154,7 +154,7 @@ for host in ('evil.example', 'EVIL.example', '1.1.1.1'):
 })
 
 describe('the audit log', { skip: needsNamespaces }, () => {
-  it('has a line that can be read, whatever names a guest makes up', async () => {
+  it('has readable lines, whatever names a guest invents', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lazaret-audit-'))
     const file = join(folder, 'audit.log')
     try {
@@ -180,7 +180,7 @@ for number in range(200):
 })
 
 describe('a sandbox with a network policy', { skip: needsNamespaces }, () => {
-  it('reaches what is named from commands, commands with credentials and code contexts', async () => {
+  it('reaches named hosts from commands, commands with credentials and code contexts', async () => {
     await using sandbox = await lazaret.sandbox({ network: { allow: [`localhost:${port}`] } })
     const command = inShell(port)
     const plain = await sandbox.exec(command)
@@ -238,7 +238,7 @@ describe('a policy for the network', () => {
   })
 
   it(
-    'is refused where nothing could hold it',
+    'is refused if nothing can enforce it',
     { skip: !needsNamespaces && 'cells have namespaces here' },
     async () => {
       const refused = { code: 'LIMIT_UNENFORCEABLE' }

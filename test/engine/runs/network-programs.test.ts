@@ -106,7 +106,7 @@ asyncio.run(main())'`,
 }
 
 describe('programs with a network policy', { skip: obstacle }, () => {
-  it('reach what a rule names, over TLS that stays encrypted, and fail at once without a rule', async () => {
+  it('reach named hosts over end-to-end TLS, and fail at once without a rule', async () => {
     await using sandbox = await lazaret.sandbox({
       network: { allow: [`localhost:${port}`] },
       files: { 'ca.pem': certificate },
@@ -123,7 +123,7 @@ describe('programs with a network policy', { skip: obstacle }, () => {
     assert.match((await sandbox.exec(`curl -sS --cacert ca.pem ${url(port)}`)).stdout, /^HTTP\/2\.0/)
   })
 
-  it('say that a name does not exist which no rule allows', async () => {
+  it('report that a name without a rule does not exist', async () => {
     await using sandbox = await lazaret.sandbox({ network: { allow: [`localhost:${port}`] } })
     const commands = {
       'curl -sS https://evil.example/': /Could not resolve host/,
@@ -145,7 +145,7 @@ describe('programs with a network policy', { skip: obstacle }, () => {
 })
 
 describe('fetch in Bun', { skip: obstacle }, () => {
-  it('reaches what a rule names, and says why not without one', async () => {
+  it('reaches a named host, and reports why others are refused', async () => {
     const code = (where: number) =>
       `await fetch('${url(where)}', { tls: { ca: ${JSON.stringify(certificate)} } }).then((one) => one.text()).catch((error) => error.code)`
     const network = { allow: [`localhost:${port}`] }

@@ -47,7 +47,7 @@ class Inside {
 }
 
 describe('runs', () => {
-  test('of a hundred and fifty heavy requests at once only those run for which there is memory, and all end', async () => {
+  test('of 150 heavy requests only as many run at once as there is memory for, and all end', async () => {
     const queue = { memoryTotalBytes: 256 * MiB, runningMax: 100 }
     await withLazaret({ queue }, async (lazaret) => {
       const inside = new Inside()
@@ -63,7 +63,7 @@ describe('runs', () => {
     })
   })
 
-  test('of three hundred heavy requests with a short queue the rest is refused, with when to come back', async () => {
+  test('of 300 heavy requests with a short queue the rest is refused, with the time to retry', async () => {
     const queue = { memoryTotalBytes: 256 * MiB, runningMax: 100, waitingMax: 20 }
     await withLazaret({ queue }, async (lazaret) => {
       const inside = new Inside()
@@ -82,7 +82,7 @@ describe('runs', () => {
     })
   })
 
-  test('that promise more than there is are lowered to it, and the receipt says so', async () => {
+  test('that request more memory than there is are lowered to it, and the receipt reports it', async () => {
     await withLazaret({ queue: { memoryTotalBytes: 128 * MiB } }, async (lazaret) => {
       const limits = { memoryBytes: 1024 * MiB, diskBytes: MiB }
       const { receipt } = await lazaret.run({ ...shell, limits })
@@ -90,7 +90,7 @@ describe('runs', () => {
     })
   })
 
-  test('beyond the queue are refused, with when to come back, and the next one is not', async () => {
+  test('beyond the queue are refused, with the time to retry, and later ones are accepted', async () => {
     await withLazaret({ queue: { runningMax: 1, waitingMax: 1 } }, async (lazaret) => {
       const running = lazaret.run({ ...shell, code: 'read line', stdin: '' })
       const waiting = lazaret.run(shell)
@@ -103,7 +103,7 @@ describe('runs', () => {
     })
   })
 
-  test('that are cancelled while they wait are results, and leave no place taken', async () => {
+  test('that are cancelled in the queue have a result, and free their place', async () => {
     await withLazaret({ queue: { runningMax: 1 } }, async (lazaret) => {
       const abort = new AbortController()
       const endless = lazaret.run({ ...shell, code: 'while :; do :; done', signal: abort.signal })
@@ -119,7 +119,7 @@ describe('runs', () => {
 })
 
 describe('a sandbox', () => {
-  test('has its memory promised until it is gone, and its commands never queue', async () => {
+  test('reserves its memory until it is gone, and its commands never queue', async () => {
     const queue = { memoryTotalBytes: 128 * MiB, runningMax: 1 }
     const limits = { memoryBytes: 96 * MiB, diskBytes: MiB }
     await withLazaret({ queue }, async (lazaret) => {
@@ -142,7 +142,7 @@ describe('a sandbox', () => {
     })
   })
 
-  test('that cannot be made gives its memory back', async () => {
+  test('that cannot be created releases its memory', async () => {
     const limits = { memoryBytes: 96 * MiB, diskBytes: MiB }
     await withLazaret({ queue: { memoryTotalBytes: 128 * MiB } }, async (lazaret) => {
       await using first = await lazaret.sandbox({ id: 'one', limits: { ...limits, memoryBytes: 32 * MiB } })
@@ -159,7 +159,7 @@ describe('the rate', () => {
   const rate = { perMinute: 2 }
   const text = /Rate limit exceeded\. Maximum 2 executions per minute\./
 
-  test('is each client’s own, and counts commands with runs', async () => {
+  test('is separate for each client, and counts commands and runs', async () => {
     await withLazaret({ rate }, async (lazaret) => {
       await using sandbox = await lazaret.sandbox({ client: 'ada' })
       await sandbox.exec(':')
@@ -191,7 +191,7 @@ describe('the rate', () => {
   })
 })
 
-test('a client whose programs keep timing out is refused for a while, and no other client is', async () => {
+test('only a client whose programs keep timing out is refused for a while', async () => {
   const breaker = { resultsMin: 2 }
   await withLazaret({ breaker }, async (lazaret) => {
     const endless = { ...shell, code: 'while :; do :; done', client: 'eve', limits: { wallMs: 20 } }

@@ -62,7 +62,7 @@ const languages = { bun: 'javascript', node: 'javascript', python: 'python', she
 describe('a secret of a run', { skip: obstacle }, () => {
   for (const runtime of ['bun', 'node', 'python', 'shell'] as const) {
     const skip = runtime === 'shell' && !hasCommand('curl') && 'there is no curl'
-    it(`is used by ${runtime}, each time under another placeholder`, { skip }, async () => {
+    it(`is used by ${runtime}, with a new placeholder each time`, { skip }, async () => {
       const placeholders = new Set<string>()
       for (let turn = 0; turn < 3; turn++) {
         api.seen.length = 0
@@ -91,21 +91,21 @@ describe('a secret of a run', { skip: obstacle }, () => {
     assert.ok(!all.includes('sk-Of'), 'the value was told')
   })
 
-  it('leaves a variable that the request sets to its own certificates alone', async () => {
+  it('does not change a variable with which the request names its own certificates', async () => {
     const env = { SSL_CERT_FILE: '/workspace/own.pem' }
     const code = 'echo $SSL_CERT_FILE; head -1 $NODE_EXTRA_CA_CERTS'
     const { stdout } = await lazaret.run({ language: 'shell', code, network, secrets, env })
     assert.equal(stdout, '/workspace/own.pem\n-----BEGIN CERTIFICATE-----\n')
   })
 
-  it('is no variable of the next run', async () => {
+  it('is not in the variables of the next run', async () => {
     const code = 'env'
     const { stdout } = await lazaret.run({ language: 'shell', code, network })
     assert.doesNotMatch(stdout, /API_KEY|lazaret_|SSL_CERT_FILE/)
   })
 })
 
-describe('a secret of a run that could not be kept', () => {
+describe('a secret of a run that could not be protected', () => {
   const refuses = (more: Partial<RunRequest>, message: RegExp) =>
     assert.rejects(lazaret.run({ language: 'shell', code: ':', secrets, ...more }), (error: Error) => {
       assert.match(error.message, message)

@@ -63,7 +63,7 @@ test('output is delivered before the result, in one piece', async () => {
   )
 })
 
-test('what only a cell can give is refused by name', async () => {
+test('fields that need a cell are refused by name', async () => {
   const wrong: readonly (readonly [string, Partial<RunRequest>])[] = [
     ['files', { files: { a: 'b' } }],
     ['collect', { collect: ['*'] }],
@@ -101,13 +101,13 @@ test('memory is 32 MiB, a request may ask for up to 128, and the operator’s ce
   assert.equal((await run({ code: allocate(17) }, strict)).outcome.kind, 'out-of-memory')
 })
 
-test('processor time is real time here, for a snippet never waits', async () => {
+test('processor time equals real time, because a snippet never waits', async () => {
   const { outcome, receipt } = await run({ code: 'for (;;);', limits: { cpuMs: 100 } })
   assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 100 })
   assert.deepEqual(receipt.limits.cpuMs, { value: 100, by: 'host' })
 })
 
-test('an operator can switch snippets off', async () => {
+test('an operator can turn snippets off', async () => {
   await using without = createLazaret({ pools: { snippet: { max: 0 } } })
   await assert.rejects(run({}, without), { code: 'RUNTIME_UNAVAILABLE', message: /pools\.snippet\.max/ })
   await assert.rejects(without.warmUp({ language: 'javascript', runtime: 'snippet' }), {
@@ -115,13 +115,13 @@ test('an operator can switch snippets off', async () => {
   })
 })
 
-test('the second run has a thread that waited', async () => {
+test('the second run gets a waiting thread', async () => {
   await using mine = createLazaret()
   assert.equal((await run({}, mine)).receipt.start, 'cold')
   assert.equal((await run({}, mine)).receipt.start, 'parked')
 })
 
-test('it needs no level of protection, for it has no cell', async () => {
+test('it needs no level of protection, because it has no cell', async () => {
   await using demanding = createLazaret({
     minimumProtection: 'strong',
     uidRange: { first: 2_000_000_000, count: 256 },
@@ -129,7 +129,7 @@ test('it needs no level of protection, for it has no cell', async () => {
   assert.equal((await run({ code: 'emit(1)' }, demanding)).stdout, '1')
 })
 
-test('threads can be made ahead and ended, and a Lazaret that is gone runs nothing', async () => {
+test('threads can be started ahead and ended, and a disposed Lazaret runs nothing', async () => {
   await using mine = createLazaret({ pools: { snippet: { max: 2 } } })
   await mine.warmUp({ language: 'javascript', runtime: 'snippet', count: 4 })
   assert.equal((await run({ code: 'emit(1)' }, mine)).receipt.start, 'parked')
@@ -139,7 +139,7 @@ test('threads can be made ahead and ended, and a Lazaret that is gone runs nothi
   await assert.rejects(run({}, mine), { code: 'DISPOSED' })
 })
 
-test('disposal ends what runs', async () => {
+test('disposal ends running snippets', async () => {
   const mine = createLazaret()
   const pending = run({ code: 'for (;;);' }, mine)
   await mine[Symbol.asyncDispose]()
