@@ -91,7 +91,7 @@ console.log(JSON.stringify({ runs, doctor: toolchains.map(({ name, state }) => [
 
 const skip = !existsSync('/usr/bin/dash') && 'dash is not installed'
 
-test('a runtime is a folder, a line and a name', { skip }, () => {
+test('adding a runtime takes a folder, a line and a name', { skip }, () => {
   const changes = changesOf('A runtime')
   assert.deepEqual(
     [...new Set(changes.map(({ file }) => file))],
@@ -120,7 +120,7 @@ console.log(JSON.stringify({
 }))
 `
 
-test('a limit, a layer and an outcome are two files each', () => {
+test('adding a limit, a layer or an outcome takes two files', () => {
   for (const heading of ['A limit', 'A layer', 'An outcome']) {
     const changes = changesOf(heading)
     assert.equal(new Set(changes.map(({ file }) => file)).size, 2, heading)

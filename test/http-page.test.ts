@@ -57,22 +57,26 @@ function whyNot(language: string, code: string): string | false {
 }
 
 for (const { place, language, code } of blocks)
-  test(`the example at ${place} runs and shows what it says`, { skip: whyNot(language, code) }, () => {
-    const options = { cwd: folder, encoding: 'utf8', env: environment } as const
-    if (language === 'ts') {
-      const { source, expected } = annotate(code)
-      writeFileSync(join(folder, 'program.ts'), source)
-      writeFileSync(environment.SHOWN_FILE, '')
-      const args = ['--import', join(folder, 'show.mjs'), join(folder, 'program.ts')]
-      const ran = spawnSync(process.execPath, args, options)
-      assert.deepEqual([ran.status, ran.stderr], [0, ''])
-      const shown = readShown(readFileSync(environment.SHOWN_FILE, 'utf8'))
-      for (const [at, text] of expected)
-        assert.ok(agrees(shown.get(at)?.replaceAll('\\n', ''), text), `${shown.get(at)} and ${text}`)
-      return
-    }
-    const [program, args] = language === 'python' ? ['python3', ['-c', code]] : ['sh', ['-c', code]]
-    const ran = spawnSync(program, args, options)
-    const expected = [...code.matchAll(/^# → (.*)$/gm)].map(([, text = '']) => `${text}\n`).join('')
-    assert.deepEqual([ran.status, ran.stdout], [0, expected], ran.stderr)
-  })
+  test(
+    `the example at ${place} runs and prints the documented output`,
+    { skip: whyNot(language, code) },
+    () => {
+      const options = { cwd: folder, encoding: 'utf8', env: environment } as const
+      if (language === 'ts') {
+        const { source, expected } = annotate(code)
+        writeFileSync(join(folder, 'program.ts'), source)
+        writeFileSync(environment.SHOWN_FILE, '')
+        const args = ['--import', join(folder, 'show.mjs'), join(folder, 'program.ts')]
+        const ran = spawnSync(process.execPath, args, options)
+        assert.deepEqual([ran.status, ran.stderr], [0, ''])
+        const shown = readShown(readFileSync(environment.SHOWN_FILE, 'utf8'))
+        for (const [at, text] of expected)
+          assert.ok(agrees(shown.get(at)?.replaceAll('\\n', ''), text), `${shown.get(at)} and ${text}`)
+        return
+      }
+      const [program, args] = language === 'python' ? ['python3', ['-c', code]] : ['sh', ['-c', code]]
+      const ran = spawnSync(program, args, options)
+      const expected = [...code.matchAll(/^# → (.*)$/gm)].map(([, text = '']) => `${text}\n`).join('')
+      assert.deepEqual([ran.status, ran.stdout], [0, expected], ran.stderr)
+    },
+  )

@@ -107,7 +107,7 @@ for (const [finding, escapes] of Object.entries(findings)) {
   })
 }
 
-test('in an ordinary realm the same search finds the names, but nothing of the host, and its daemon ends with it', async () => {
+test('in an ordinary realm the search finds the names, but nothing of the host; its daemon ends with the run', async () => {
   const { value } = await guests.run({
     language: 'javascript',
     runtime: 'bun',
@@ -158,7 +158,7 @@ suite('CE-003: prototypes that a message has polluted', () => {
   })
 })
 
-suite('CE-005: what errors tell', () => {
+suite('CE-005: errors', () => {
   const failing = [
     'null.x',
     'throw new Error(new Error("a").stack)',
@@ -175,7 +175,7 @@ suite('CE-005: what errors tell', () => {
     'const deep = (n) => n === 0 ? null.x : 1 + deep(n - 1); try { deep(50) } catch (e) { throw new Error(e.stack) }',
   ]
   for (const code of failing) {
-    test(`is no path and no variable of the host: ${code}`, async () => {
+    test(`contain no path and no variable of the host: ${code}`, async () => {
       const answer = JSON.stringify(await ask({ code }))
       assert.match(answer, /"success":false/)
       for (const told of [
@@ -191,7 +191,7 @@ suite('CE-005: what errors tell', () => {
     })
   }
 
-  test('is what the code wrote, with its own lines', async () => {
+  test('contain the code’s own message and lines', async () => {
     const { error } = await fail('const a = 1\ntry {\n  null.x\n} catch (e) { throw new Error(e.stack) }')
     assert.match(error, /\n {4}at <code>:3:\d+$/)
   })

@@ -33,10 +33,10 @@ async function attempt(request: SnippetRequest): Promise<SnippetResult> {
   return result
 }
 
-describe('existing paths', () => {
+describe('the graph of reachable objects', () => {
   const graphFile = 'docs/internals/snippet-graph.txt'
 
-  test('is what has been looked at: every object, function and property that a program can get hold of', async () => {
+  test('has been reviewed: every object, function and property that a program can reach', async () => {
     const { output = '', error } = await attempt({ source: describeGraphSource })
     assert.equal(error, undefined)
     // After a review of the engine's changes: WRITE_SNIPPET_GRAPH=1 node --test test/escape/engines/snippet-reach.test.ts
@@ -44,7 +44,7 @@ describe('existing paths', () => {
     assert.deepEqual(output.split('\n'), readText(graphFile).split('\n'))
   })
 
-  test('has no names of other places', async () => {
+  test('contains no names from outside', async () => {
     const source = `const names = JSON.parse(read_input())
       emit(names.filter((name) => name in globalThis || Object.getOwnPropertyDescriptor(globalThis, name)).join())`
     assert.deepEqual(await attempt({ source, input: JSON.stringify(namesOfOthers) }), { output: '' })
@@ -55,7 +55,7 @@ describe('existing paths', () => {
   })
 })
 
-describe('an attempt fails', () => {
+describe('a failing attempt', () => {
   for (const [source, expected] of Object.entries(attempts))
     test(source, async () => {
       const program = `try { emit(String(eval_())) } catch (thrown) { emit(String(thrown)) } function eval_() { ${source} }`
@@ -63,7 +63,7 @@ describe('an attempt fails', () => {
     })
 
   for (const look of stackLooks)
-    test(`to meet a function of the host on the stack: ${look}`, async () => {
+    test(`to find a function of the host on the stack: ${look}`, async () => {
       const { output = '', error } = await attempt({ source: findStrangers(look) })
       assert.equal(error, undefined)
       const { seen, strangers } = JSON.parse(output.split('\n').at(-1) ?? '')
@@ -78,9 +78,9 @@ describe('an attempt fails', () => {
     })
 })
 
-describe('what a program throws', () => {
+describe('a thrown value', () => {
   for (const source of hostileThrows)
-    test(`is an answer: ${source}`, async () => {
+    test(`becomes an answer: ${source}`, async () => {
       const { error } = await attempt({ source })
       // The attempt that defines a function and throws nothing.
       if (source.endsWith('finally { f() } })')) assert.equal(error, undefined)
@@ -95,7 +95,7 @@ describe('what a program throws', () => {
     })
 })
 
-test('after all that, a thread serves a program that sees nothing of it', async () => {
+test('afterwards a thread serves a program that sees nothing of it', async () => {
   assert.deepEqual(
     await attempt({ source: 'emit(Object.keys(globalThis).join() + read_input())', input: '.' }),
     {

@@ -94,7 +94,7 @@ os._exit(0)`
   assert.equal(new Set(lines).size, 8)
 })
 
-test('a sparse file of any size costs the host nothing, and the file beside it comes', async () => {
+test('a sparse file of any size costs the host nothing, and other files are collected', async () => {
   const code = `${prelude}
 write('a')
 with open('huge', 'wb') as file: file.truncate(200 << 20)
@@ -103,7 +103,7 @@ write('z')`
   assert.deepEqual({ texts, isComplete }, { texts: { a: 'own', z: 'own' }, isComplete: false })
 })
 
-test('names with newlines, control characters and words of other languages arrive unchanged', async () => {
+test('names with newlines, control characters and other scripts arrive unchanged', async () => {
   const names = [
     'new\nline',
     '\u001b]0;title\u0007',
@@ -123,7 +123,7 @@ test('names with newlines, control characters and words of other languages arriv
   assert.equal(Object.getPrototypeOf(texts), Object.prototype)
 })
 
-test('a name that is not UTF-8 is left out, and said to be where it was asked for', async () => {
+test('a name that is not UTF-8 is left out, and reported if it was requested', async () => {
   const code = `${prelude}
 write('good.txt')
 write(b'bad\\xff.txt')
@@ -187,14 +187,14 @@ os.chmod('locked', 0)`
   assert.deepEqual(gone, { texts: opensFolders ? { file: 'own' } : {}, isComplete: opensFolders })
 })
 
-test('names made for patterns with many stars do not keep the host', async () => {
+test('names chosen for patterns with many stars do not block the host', async () => {
   const code = `${prelude}
 for number in range(2000): write('-' * 240 + str(number))`
   const { texts, isComplete } = await collectAfter(code, ['*-*-*-*-*-*-*-*-*.csv', '{*-*,*}-*-*-*.csv'])
   assert.deepEqual({ texts, isComplete }, { texts: {}, isComplete: true })
 })
 
-test('a full disk and the last process of the limit do not keep files from coming back', async () => {
+test('a full disk and an exhausted process limit do not prevent collection', async () => {
   const { files, truncated } = await guests.run({
     ...shell,
     code: 'echo own > file; cat /dev/zero > full; sleep 60 & sleep 60 & exit 0',

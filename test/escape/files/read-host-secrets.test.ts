@@ -110,7 +110,7 @@ print('files', looked)`
   assert.ok(!stdout.includes(secret))
 })
 
-test('the users of the host are not shown, and neither is its name if the cell has its own', async () => {
+test('the users of the host are hidden, and so is its name if the cell has its own', async () => {
   const { stdout } = await guests.run({
     ...shell,
     code: 'cut -d: -f1 /etc/passwd; hostname; cat /etc/hostname; uname -n; whoami; ls /root /home 2>&1 | wc -l',

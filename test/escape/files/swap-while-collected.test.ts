@@ -26,7 +26,7 @@ for turn in range(3):
 for _ in range(3): os.read(ready[0], 1)
 os._exit(0)`
 
-test('files that are exchanged during collection bring only what the guest wrote, and a pipe does not block', async () => {
+test('files that are exchanged during collection return only data of the guest, and a pipe does not block', async () => {
   for (let turn = 0; turn < 15; turn++) {
     const { files, outcome } = await guests.run({
       ...python,

@@ -44,6 +44,6 @@ os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 memory = mmap.mmap(file, os.fstat(file).st_size, prot=mmap.PROT_READ)
 print('done')`
 
-test('python: a program that gives this advice goes on', async () => {
+test('python: a program that gives this advice continues', async () => {
   assert.equal((await guests.run({ ...python, code: evict })).stdout, 'done\n')
 })

@@ -115,7 +115,7 @@ test('a run that exceeds hostMs is ended, and the outcome says so', async () => 
   assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'host', allowed: 50 })
 })
 
-test('several guests at once share the turns of one loop', async () => {
+test('several guests at once share the time of one event loop', async () => {
   const codes = [...Object.values(costlyFloods), ...Object.values(costlyValues).slice(0, 2)]
   await keepLoopFree('eight guests at once', () =>
     Promise.all(codes.map((code) => guests.run({ ...python, code, limits: { ...limits, wallMs: 3000 } }))),

@@ -110,7 +110,7 @@ test('a clone whose configuration shows folders, lowers the wall, takes ids, lif
 })
 
 for (const uid of isRoot ? [0, stranger] : [undefined])
-  test(`a clone whose configuration asks for all at once, found by ${uid === 0 ? 'root' : 'a user'}`, async () => {
+  test(`a clone whose configuration does all of this, found by ${uid === 0 ? 'root' : 'a user'}`, async () => {
     const found = { ...wide, toolchains: { python: './tool' } }
     plant(inFolder('clone'), found)
     mkdirSync(inFolder('home'))
@@ -270,7 +270,7 @@ printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 too
 // Without namespaces no sandbox has a folder of the host.
 if ((await whyNoSandboxes()) === false) test(title, writeFromInside)
 
-test('one that narrows is obeyed, and that is said beside the result', async () => {
+test('one that narrows is used, and that is reported beside the result', async () => {
   plant(inFolder('clone'), { ceilings: { wallMs: 400 }, minimumProtection: 'standard' })
   const args = ['run', '-l', 'shell', '-e', 'sleep 60']
   const { exitCode, stderr } = await runCli(args, { cwd: inFolder('clone') })

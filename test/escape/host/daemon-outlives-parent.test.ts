@@ -35,7 +35,7 @@ print('left')`,
 }
 
 for (const [name, request] of Object.entries(attacks)) {
-  test(`a daemon left by ${name} does not delay the answer, and is gone afterwards`, async () => {
+  test(`a daemon left by ${name} does not delay the result, and is gone afterwards`, async () => {
     const { outcome, stdout, usage } = await guests.run({ ...request, limits: { wallMs: 30_000 } })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     assert.equal(stdout, 'left\n')

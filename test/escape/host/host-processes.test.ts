@@ -100,7 +100,7 @@ print(json.dumps({'reached': reached, 'seen': seen, 'self': os.getpid(), 'refuse
   assertUnharmed()
 })
 
-test('the guest of another cell is a stranger: neither listed nor reached', async () => {
+test('the guest of another cell can be neither listed nor reached', async () => {
   const started = Promise.withResolvers<void>()
   const other = guests.run({
     ...shell,

@@ -21,7 +21,7 @@ function describeAlive(processes: readonly HostProcess[]): string | undefined {
   return left.length === 0 ? undefined : left.map(({ pid, name }) => `${pid} (${name})`).join(', ')
 }
 
-test('nothing is alive within a second, and the next host sweeps the rest', async () => {
+test('nothing is alive after a second, and the next host removes the rest', async () => {
   const program = join(import.meta.dirname, '../../support/hosts/host-of-sandboxes.ts')
   const host = spawn(process.execPath, [program, String(count)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const pid = host.pid as number

@@ -62,7 +62,7 @@ test('SIGKILL of the stub ends everything in the cell, though pid 1 is stopped',
   await guests.leaks.check()
 })
 
-test('SIGKILL of a pid 1 whose stub is stopped leaves no file, and nobody who can be told from the host’s own', async () => {
+test('SIGKILL of a pid 1 whose stub is stopped leaves no file, and no identifiable process', async () => {
   let left: readonly HostProcess[] = []
   const attack = (request: RunRequest) =>
     strike(request, (cell) => {

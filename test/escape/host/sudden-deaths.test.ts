@@ -10,7 +10,7 @@ const walls = {
 }
 
 for (const [wall, plan] of Object.entries(walls)) {
-  test(`${wall} nothing is left of what ${plan.rounds} sudden deaths at random moments struck`, async (context) => {
+  test(`${wall} nothing is left after ${plan.rounds} kills at random moments`, async (context) => {
     context.diagnostic(`seed ${seed}`)
     const strikes = await strikeAtRandom({ seed, ...plan })
     for (const victim of victims) context.diagnostic(`${victim}: ${JSON.stringify(strikes[victim])}`)

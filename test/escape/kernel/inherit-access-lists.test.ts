@@ -27,7 +27,7 @@ libc.syncfs(handle)
 os.fsync(handle)
 print(json.dumps(taken))`
 
-test('python: no file gets an access list, and programs that write back go on', async () => {
+test('python: no file gets an access list, and programs that sync files continue', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   assert.deepEqual(JSON.parse(stdout), [])

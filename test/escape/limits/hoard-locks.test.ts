@@ -73,7 +73,7 @@ test('a hoard is found even if the limit on processes leaves pid 1 no process fo
   assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes }, stderr)
 })
 
-test('a program with some thousand locks goes on', async () => {
+test('a program with some thousand locks continues', async () => {
   const code = `${take}
 for fd in open_files(20): take(fd, fcntl.F_SETLK, 0, 400)
 until = time.process_time() + 1
@@ -92,7 +92,7 @@ def refusal(command):
   assert.deepEqual(value, ['EINVAL', 'EINVAL'], stderr)
 })
 
-test('a process that shares its table of descriptors, and would keep the locks of a maker that ended, is not born', async () => {
+test('no process can share its table of descriptors and so keep the locks of an ended process', async () => {
   const code = `${take}
 libc = ctypes.CDLL(None, use_errno=True)
 clone = {'x86_64': 56, 'aarch64': 220}[os.uname().machine]

@@ -41,13 +41,13 @@ for (const [name, request] of Object.entries(attacks)) {
   })
 }
 
-test('arguments of a request that no execve takes are refused before anything is spent', async () => {
+test('arguments of a request that are too long for execve are refused before anything is started', async () => {
   const args = Array<string>(40).fill('x'.repeat(100_000))
   const run = guests.run({ ...shell, code: 'echo $#', args })
   await assert.rejects(run, (error) => error instanceof LazaretError && error.kind === 'refusal')
 })
 
-test('arguments and variables of a request that execve takes arrive whole', async () => {
+test('arguments and variables of a request that execve accepts arrive completely', async () => {
   const args = Array<string>(8).fill('x'.repeat(100_000))
   const { stdout } = await guests.run({
     ...shell,

@@ -11,7 +11,7 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 const { lazaret } = await useLazaret()
 const GiB = 1024 ** 3
 
-test('a program that prints more than any limit allows is limit-exceeded, which is not a fault', async () => {
+test('a program that prints more than the largest limit is limit-exceeded, and not a fault', async () => {
   const asked = { language: 'shell', code: 'exec cat /dev/zero' } as const
   const { outcome, stdout } = await lazaret.run({
     ...asked,

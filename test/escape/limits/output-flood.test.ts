@@ -50,7 +50,7 @@ test('invalid UTF-8 without end is limit-exceeded and arrives replaced', async (
   assert.ok(stdout.includes('\ufffdok') && stdout.isWellFormed())
 })
 
-test('stdout and stderr together fill one budget, and both keep what came first', async () => {
+test('stdout and stderr share one budget, and the first output of both is kept', async () => {
   const { outcome, stdout, stderr } = await keepMemoryFlat(() =>
     guests.run({ ...shell, code: 'echo out; echo err >&2; yes out & yes err >&2', limits }),
   )

@@ -136,7 +136,7 @@ print(answer[:6])`
     assert.ok(sandbox.report.refused.length <= 32)
   })
 
-  it('gets refusals for ever new names, and the report stays short', async () => {
+  it('gets refusals for any number of new names, and the report stays short', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test'] })
     const code = `
 for number in range(300): resolve(question([b'n%d' % number, b'evil', b'test']))
@@ -170,7 +170,7 @@ print('done')`
     assert.equal(await flood, 'done\n')
   })
 
-  it('carries the stream of another whole while many are read fast at first and then no more', async () => {
+  it('carries another stream completely while many readers stop', async () => {
     const streamBytes = 24 * 1024 * 1024
     const streaming = createServer((socket) => {
       socket.on('error', () => undefined)
@@ -285,7 +285,7 @@ one.recv(1)`)
     await gone
   })
 
-  it('admits no stranger that finds its name, and silent connections do not keep others out', async () => {
+  it('admits no other process that finds its name, and silent connections do not block others', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test'] }, async () => ['8.8.8.8'])
     const { name } = sandbox.machine.relays.process ?? {}
     const stranger = `

@@ -244,7 +244,7 @@ print(one.recv(5) != b'')`
     assert.ok(sent < 64 * 1024 * 1024, `${sent} bytes were taken for a guest that reads none`)
   })
 
-  it('goes on after a proxy that was lost, and finds no proxy without a ticket', async () => {
+  it('continues after a proxy was lost, and cannot use a proxy without a ticket', async () => {
     const find = () =>
       readdirSync('/proc').filter((pid) => {
         try {

@@ -97,7 +97,7 @@ for (const runtime of [bun, node]) {
   })
 }
 
-test('shell: getent finds no host, and what the cell is told of resolvers names none', async () => {
+test('shell: getent finds no host, and the cell’s resolv.conf names no resolver', async () => {
   const script =
     'for n in example.com dns.google; do getent hosts $n; getent ahosts $n; done; grep -c nameserver /etc/resolv.conf; exit 0'
   const { stdout } = await guests.run({ ...shell, code: script, limits: { wallMs: 60_000 } })

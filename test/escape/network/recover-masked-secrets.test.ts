@@ -20,7 +20,7 @@ describe('a guest that wants a masked secret', { skip }, () => {
     api.answer = undefined
   })
 
-  test('a part of an answer is not asked for, and is refused', async () => {
+  test('range requests are not forwarded, and partial answers are refused', async () => {
     await using sandbox = await open()
     api.answer = (request, response) => {
       const [, from, to] = /bytes=(\d+)-(\d+)/.exec(String(request.headers.range)) ?? []
@@ -103,7 +103,7 @@ print(repr(got.split(b'\\r\\n\\r\\n', 1)[1].decode('latin1')))`,
     assert.ok(seen.includes(`${'x'.repeat(130)}${'*'.repeat(value.length)}`), seen)
   })
 
-  test('forms in which servers write it are masked too', async () => {
+  test('encoded forms are masked, too', async () => {
     await using sandbox = await open()
     const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
     const forms = [
@@ -125,7 +125,7 @@ print(repr(got.split(b'\\r\\n\\r\\n', 1)[1].decode('latin1')))`,
     assert.match(shown, /^["*\n]+$/)
   })
 
-  test('no answer passes in which nothing can be masked, and none is waited for in vain', async () => {
+  test('an answer that cannot be searched is refused, and no answer is awaited for ever', async () => {
     await using sandbox = await open()
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade:'
     api.answer = (request, response) => {

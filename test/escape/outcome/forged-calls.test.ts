@@ -21,7 +21,7 @@ const run = async (code: string, functions: Record<string, HostFunction>, rest =
 
 const completed = { kind: 'completed', exitCode: 0 }
 
-test('names that the request does not have are not found, whatever prototypes know', async () => {
+test('names that the request does not have are not found, not even those of prototypes', async () => {
   const { value, stderr } = await run(
     `[ask(call(name))['error'] for name in ('unknown', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'x' * 1000, 5, None, ['echo'])]`,
     { echo },
@@ -85,7 +85,7 @@ test('arguments over the limit, or nested without end, are refused before any fu
   assert.equal(calls, 0)
 })
 
-test('arguments of more lists than are worth their memory are refused by name of the call', async () => {
+test('arguments with too many lists are refused with the name of the call', async () => {
   let calls = 0
   const { value, truncated, stderr } = await keepMemoryFlat(() =>
     run(

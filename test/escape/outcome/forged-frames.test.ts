@@ -84,7 +84,7 @@ test('a value nested very deeply, or very wide, does not bring the host down', a
 })
 
 for (const [name, action] of Object.entries(brokenFrames)) {
-  test(`${name} on the channel leaves the run its true outcome`, async () => {
+  test(`${name} on the channel does not change the outcome of the run`, async () => {
     const { outcome, stdout } = await keepMemoryFlat(() =>
       guests.run({
         ...python,

@@ -43,7 +43,7 @@ test('an endless answer to a reader that reads nothing costs the host no memory'
   for (const socket of sockets) socket.destroy()
 })
 
-test('more connections than there may be are dropped, and leave the sandbox usable', async () => {
+test('excess connections are dropped, and the sandbox stays usable', async () => {
   await using here = await expose('time.sleep(600)')
   const sockets = Array.from({ length: 80 }, () => here.dial())
   await Promise.race(sockets.map(closed))

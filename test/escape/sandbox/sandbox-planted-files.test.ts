@@ -61,7 +61,7 @@ const everyday = `ls / > /dev/null; env > /dev/null; cat /etc/hostname; bash -c 
 cd ~; python3 -c 'import json'; command -v node > /dev/null && node -e 'require("fs")'; command -v git > /dev/null && git --version > /dev/null
 echo "$PATH $HOME $(ls -A ~)"`
 
-test('nothing that user code has planted is obeyed by a command with credentials', async () => {
+test('a command with credentials uses no file that user code has planted', async () => {
   await using target = await openTarget(guests)
   const { sandbox } = target
   const { stdout: path } = await sandbox.exec('printf %s "${PATH#*:}"')
@@ -80,7 +80,7 @@ test('nothing that user code has planted is obeyed by a command with credentials
   }
 })
 
-test('the name of the folder that a session is in is a name, whatever it spells', async () => {
+test('the name of a session’s folder is never executed, whatever it contains', async () => {
   await using target = await openTarget(guests)
   const names = [
     `$(${trap})`,
@@ -104,7 +104,7 @@ test('the name of the folder that a session is in is a name, whatever it spells'
   }
 })
 
-test('a program that wants to be found is found only under the name that the command says', async () => {
+test('a planted program is found only if the command names it', async () => {
   await using target = await openTarget(guests, {
     files: { deploy: '#!/bin/sh\necho "deployed with $SECRET"\n' },
   })
@@ -116,7 +116,7 @@ test('a program that wants to be found is found only under the name that the com
   assert.equal(named.stdout, 'deployed with kept\n')
 })
 
-test('a core of a command with credentials is written nowhere', async () => {
+test('a command with credentials writes no core file', async () => {
   await using target = await openTarget(guests)
   const code =
     'ulimit -c unlimited; cd /workspace; bash -c "kill -SEGV \\$\\$"; bash -c "kill -ABRT \\$\\$"; find / -xdev -name "*core*" -newer /proc/self/status 2> /dev/null; ls -A'

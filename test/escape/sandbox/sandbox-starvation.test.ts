@@ -23,7 +23,7 @@ function startAttack(target: Awaited<ReturnType<typeof openTarget>>, command: st
   return { begun: begun.promise, ended }
 }
 
-test('a fork bomb takes all the processes of the user space, and none of a secure command’s', async (context) => {
+test('a fork bomb uses all the processes of the user space, but none of a secure command', async (context) => {
   if (unbounded !== false) {
     context.skip(unbounded)
     return
@@ -80,7 +80,7 @@ test(
   },
 )
 
-test('full file systems, by bytes and by names, are an error only for those who write', async () => {
+test('file systems that are full, by bytes or by names, are an error only for writers', async () => {
   await using target = await openTarget(guests, { limits: { diskBytes: 2 * MiB } })
   const fill = `for d in /workspace /tmp /dev/shm; do head -c 8M /dev/zero > $d/bytes; done 2>/dev/null
 rm /tmp/bytes; (n=0; while : > /tmp/$n; do n=$((n + 1)); done) 2>/dev/null; echo full`
@@ -96,7 +96,7 @@ rm /tmp/bytes; (n=0; while : > /tmp/$n; do n=$((n + 1)); done) 2>/dev/null; echo
   assert.equal((await target.look('rm /workspace/bytes; echo $?; echo more > /workspace/more')).stdout, '0\n')
 })
 
-test('all descriptors and watches that one user may have, and every processor', async () => {
+test('all descriptors and watches of one user, and every processor', async () => {
   await using target = await openTarget(guests)
   const hoard = `
 import ctypes, os, signal, socket, time
@@ -120,7 +120,7 @@ time.sleep(60)`
   await target.requireUnharmed()
 })
 
-test('output without end of several commands that nobody reads', async () => {
+test('endless output of several commands that is not read', async () => {
   await using target = await openTarget(guests)
   const never = Promise.withResolvers<void>()
   const floods = [1, 2, 3].map(async () => {

@@ -35,7 +35,7 @@ const lateMsMax = 1500
 
 const python = (code: string) => `exec python3 - 3<&0 <<'end of code'\n${code}\nend of code`
 
-test('sessions of their own, double forks, ignored signals and a shell that became another program end with it', async () => {
+test('processes with setsid, double forks or ignored signals, and a shell that used exec, end with it', async () => {
   await using target = await openTarget(guests)
   await requireEnded(target, 'trap "" TERM HUP INT; (setsid sh -c "sleep 60 & sleep 61" &); sleep 62 & wait')
   await requireEnded(target, '(setsid setsid sleep 63 &) ; nohup sleep 64 & disown -a; exec sleep 65')

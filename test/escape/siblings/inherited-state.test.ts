@@ -20,7 +20,7 @@ function assertCommon(found: Readonly<Record<string, string>>): void {
   }
 }
 
-test('shell: descriptors 0, 1 and 2 are all there is, and stdin is empty', async () => {
+test('shell: only descriptors 0, 1 and 2 are open, and stdin is empty', async () => {
   // The same process becomes ls: it is the one whose entry in /proc may be read at every level.
   const { stdout } = await guests.run({ ...shell, code: 'cat | wc -c; exec ls -l /proc/self/fd' })
   const [size, , ...lines] = stdout.trimEnd().split('\n')
@@ -34,7 +34,7 @@ test('shell: descriptors 0, 1 and 2 are all there is, and stdin is empty', async
 /** For a program started by the guest: testing descriptors one by one needs no permission to list them. */
 const listDescriptors = 'for fd in $(seq 0 1023); do test -e /proc/self/fd/$fd && echo $fd; done; exit 0'
 
-test('python: descriptors 0 to 3 are all there is, 3 is a socket, and a program that it starts gets 0 to 2', async () => {
+test('python: only descriptors 0 to 3 are open, 3 is a socket, and child processes get 0 to 2', async () => {
   const code = `
 import json, os, re, subprocess
 own = {fd: re.sub(r'\\d+', 'N', os.readlink('/proc/self/fd/' + fd)) for fd in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + fd) or fd < '4'}

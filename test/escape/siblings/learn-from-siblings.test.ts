@@ -53,7 +53,7 @@ function tryForks(engine: typeof bun | typeof node): void {
       return run({ ...engine, ...request })
     })
 
-  test('finds nothing in its memory of the runs before it, nor of those beside it', async () => {
+  test('finds nothing in its memory of earlier or concurrent runs', async () => {
     const secret = 'secret-482915730264-of'
     const scan = `${scanMemory}\n[hits, bytes > 10_000_000]`
     const request: RunRequest = {
@@ -103,7 +103,7 @@ function tryForks(engine: typeof bun | typeof node): void {
     return Promise.all(Array.from({ length: forks }, () => run(request)))
   }
 
-  test('shares no pipe, socket or eventfd with another that lives beside it', async () => {
+  test('shares no pipe, socket or eventfd with a concurrent fork', async () => {
     // On a busy machine an engine that was parked before the zygote stood may take one of the runs.
     let ends = await besideEachOther(4)
     for (let turn = 0; ends.some(({ receipt }) => receipt.start !== 'forked') && turn < 5; turn++)

@@ -185,7 +185,7 @@ describe('the launcher', () => {
       })
     })
 
-    it('ends a plan that does not end in serve', async () => {
+    it('refuses a plan that does not end with serve', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       sendPlan(launcher, plan.records.slice(0, -1))
@@ -278,7 +278,7 @@ describe('the launcher', () => {
       })
     }
 
-    it('is ended by two processes with one number', async () => {
+    it('is ended by a second process with the same number', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       const pid1 = await build(launcher, plan.records)
@@ -340,7 +340,7 @@ describe('the launcher', () => {
       assert.ok(await launcher.frame(frameType.alone))
     })
 
-    it('lets a guest that waits begin: with these limits, this stdin, and its time from then on', async () => {
+    it('begins the run of a parked guest with new limits and stdin, and starts its time', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       await build(launcher, plan.records)
@@ -379,7 +379,7 @@ describe('the launcher', () => {
       await assertNothingLeft(launcher, pid1)
     })
 
-    it('reports a guest that the host calls finished with its code and what it printed, and kills them all', async () => {
+    it('reports a guest that the host declares finished with that exit code and its output, and kills all guests', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       const pid1 = await build(launcher, plan.records)
@@ -402,7 +402,7 @@ describe('the launcher', () => {
       assert.equal(launcher.frames.filter(({ type }) => type === frameType.fault).length, 0)
     })
 
-    it('reads files for the host as a process without rights, and nothing but regular files', async () => {
+    it('reads only regular files for the host, as a process without rights', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan, place } = cell
       await build(launcher, plan.records)

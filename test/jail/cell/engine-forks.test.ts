@@ -59,7 +59,7 @@ function describeForks(engine: Engine): void {
     return value
   }
 
-  test('draw random numbers of their own, from every source, in every realm', async () => {
+  test('have different random numbers, from every source, in every realm', async () => {
     const forks = 40
     const code = `
       const crypto_ = require('node:crypto'), vm = require('node:vm')
@@ -107,7 +107,7 @@ function describeForks(engine: Engine): void {
   }
   if (isBun) test('draw random numbers of their own in bare realms', drawInBareRealms)
 
-  test('have one thread at first, and those of the engine when they take longer', async () => {
+  test('have one thread at first, and the engine’s threads if they take longer', async () => {
     const names = (code: string) =>
       valueOf(`
       const { readdirSync, readFileSync } = require('node:fs')
@@ -125,7 +125,7 @@ function describeForks(engine: Engine): void {
     assert.ok(Number(later) >= 3, String(later))
   })
 
-  test('compile what is hot as a started one does', async () => {
+  test('compile hot code like a newly started process', async () => {
     const codeOfBun = `
       const { numberOfDFGCompiles, noInline } = require('bun:jsc')
       const hot = (n) => { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum }
@@ -143,7 +143,7 @@ function describeForks(engine: Engine): void {
     assert.equal(await valueOf(isBun ? codeOfBun : codeOfNode), true)
   })
 
-  test('collect garbage beside the program, with helpers that are there again', async () => {
+  test('collect garbage concurrently, with recreated helper threads', async () => {
     const code = `
       let kept = []
       for (let round = 0; round < 20; round++) {
@@ -164,7 +164,7 @@ function describeForks(engine: Engine): void {
     assert.deepEqual([outcome, value], [{ kind: 'completed', exitCode: 0 }, 3e5])
   })
 
-  test('are not made of another version: its workers are parked, and it is said why', async () => {
+  test('are not made of an untested version: its workers are parked, and the reason is reported', async () => {
     const { tried, other } = isBun
       ? { tried: '1.4.5', other: '1.4.9' }
       : { tried: nodeTried, other: '24.99.0' }
@@ -186,7 +186,7 @@ function describeForks(engine: Engine): void {
 
   const isRoot = process.getuid?.() === 0
   test(
-    'find nothing of a run before them, as their zygote does',
+    'find nothing of earlier runs, and neither does their zygote',
     { skip: !isRoot && 'as root' },
     async () => {
       const marker = `mark${crypto.randomUUID()}`

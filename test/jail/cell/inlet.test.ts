@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { inletCreditBytes } from '../../../src/jail/launch/frames.ts'
 import { Inlet } from '../../../src/jail/cell/inlet.ts'
 
-test('what waits is sent in its order as room is given, whole and once, and the end behind it', async () => {
+test('queued bytes are sent in order as credit arrives, completely and once, followed by the end', async () => {
   const sent: Buffer[] = []
   let ends = 0
   const inlet = new Inlet({ send: (bytes) => void sent.push(Buffer.from(bytes)), end: () => ends++ })
@@ -22,7 +22,7 @@ test('what waits is sent in its order as room is given, whole and once, and the 
   assert.equal(ends, 1)
 })
 
-test('abandoned bytes are not sent, and nobody waits for them', async () => {
+test('abandoned bytes are not sent, and their writes do not stay pending', async () => {
   const sent: Uint8Array[] = []
   const inlet = new Inlet({ send: (bytes) => void sent.push(bytes), end: () => undefined })
   const writes = [inlet.write(Buffer.alloc(inletCreditBytes)), inlet.write(Buffer.from('a'))]

@@ -29,7 +29,7 @@ describe('a process with a channel of its own', () => {
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
   }
 
-  it('has equal bytes back, ten megabytes of them, beside another one', async () => {
+  it('gets ten megabytes back unchanged, next to another process', async () => {
     const echo = `
 while piece := channel.recv(65536): channel.sendall(piece)
 print('over')`
@@ -45,7 +45,7 @@ print('over')`
     await Promise.all([talk(), talk()])
   })
 
-  it('waits while the host does not read, and what it prints flows on', async () => {
+  it('blocks while the host does not read, but its output continues', async () => {
     const atFirst = residentBytes()
     await keepMemoryFlat(async () => {
       const guest = cell.spawn(`
@@ -73,7 +73,7 @@ print('printed', flush=True)`)
     })
   })
 
-  it('may print and be held in that, and the channel flows on', async () => {
+  it('may be blocked on its output, while the channel continues', async () => {
     const guest = cell.spawn(`
 take(1)
 os.write(1, b'unheard')
@@ -92,7 +92,7 @@ while piece := channel.recv(65536): channel.sendall(piece)`)
     await guest.exited
   })
 
-  it('leaves what it does not read with the host, within the credit, and others talk on', async () => {
+  it('leaves unread bytes at the host, within the credit, and other channels continue', async () => {
     const atFirst = residentBytes()
     const deaf = cell.spawn(`print('here', flush=True); sys.stdin.read(); print(len(take(${4 * MiB})))`, {
       stdin: 'later',
@@ -110,7 +110,7 @@ while piece := channel.recv(65536): channel.sendall(piece)`)
     assert.equal(deaf.output, `here\n${4 * MiB}\n`)
   })
 
-  it('may close its end, which the host notices, and which costs nothing', async () => {
+  it('may close its end, which the host notices, without other effects', async () => {
     const guest = cell.spawn(
       `
 channel.sendall(b'last')
@@ -159,7 +159,7 @@ ${last}`)
     }
   })
 
-  it('has an end of file when the host ends its side, and no reader when that is gone', async () => {
+  it('gets end of file when the host ends its side, and a connection error when that is closed', async () => {
     const guest = cell.spawn(`
 print(take(100).decode(), flush=True)
 try:
@@ -172,7 +172,7 @@ except ConnectionError: print('broken')`)
     assert.equal(guest.output, 'to the end\nbroken\n')
   })
 
-  it('does not wait for a descendant that holds the channel open', async () => {
+  it('ends even if a descendant holds the channel open', async () => {
     const guest = cell.spawn(`
 channel.sendall(b'from the parent')
 if os.fork() == 0:
@@ -184,7 +184,7 @@ os._exit(0)`)
     assert.equal((await readAll(guest.channel)).toString(), 'from the parent')
   })
 
-  it('cannot keep pid 1 busy with what only a socket can carry', async () => {
+  it('cannot keep pid 1 busy with descriptors and out-of-band data', async () => {
     const guest = cell.spawn(
       `
 channel.setblocking(False)
@@ -210,7 +210,7 @@ sys.stdin.read()`,
     await guest.exited
   })
 
-  it('talks beside a hundred and eighty-nine others', async () => {
+  it('works next to 189 others', async () => {
     await using crowd = await ChannelCell.open({ processesMax: 500 })
     const shell = { file: '/bin/sh', argv: ['sh', '-c', 'head -c 4 <&3 >&3'] }
     const guests = Array.from({ length: 190 }, () => crowd.spawn('', shell))
@@ -228,7 +228,7 @@ sys.stdin.read()`,
     await Promise.all(guests.map(({ exited }) => exited))
   })
 
-  it('is charged for what waits in channels as for what waits in any socket', async () => {
+  it('is charged for bytes in channels as for those in any socket', async () => {
     // What the watchdog saw at most is also what many starts take for a moment, which may hide it.
     const least = 40 * 128 * 1024
     let more = 0
@@ -258,7 +258,7 @@ sys.stdin.read()`,
     return more
   }
 
-  it('has nothing else on descriptor 3: pid 1 ends a cell whose host asks for two things', async () => {
+  it('can have only one thing on descriptor 3: pid 1 ends a cell whose host requests two', async () => {
     await using another = await ChannelCell.open()
     const guest = another.spawn('', { hasState: true })
     await assert.rejects(guest.spawned, /parse a frame/)

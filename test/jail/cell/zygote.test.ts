@@ -103,7 +103,7 @@ describe('guests of one zygote', { skip: python === null }, () => {
     return value
   }
 
-  it('answer, one beside the other', async () => {
+  it('answer concurrently', async () => {
     const [one, other] = [await park(), await park()]
     assert.equal((await other.run('6 * 7')).value, 42)
     assert.equal((await one.run('"a" * 3')).value, 'aaa')
@@ -111,14 +111,14 @@ describe('guests of one zygote', { skip: python === null }, () => {
     assert.ok((await one.exited).cpuMs > 0)
   })
 
-  it('answer over channels of their own too', async () => {
+  it('answer over their own channels, too', async () => {
     const [one, other] = [await park(defaultLimits, { channel: 'own' }), await park()]
     assert.equal((await other.run('6 * 7')).value, 42)
     assert.equal((await one.run('"a" * 100_000')).value, 'a'.repeat(100_000))
     assert.deepEqual((await one.exited).end, { by: 'exit', exitCode: 0 })
   })
 
-  it('see the facts of a process of their own', async () => {
+  it('see the facts of their own process', async () => {
     // One process of pid 1's may be there while it looks at what the guest holds, but not on end.
     const code = `import os, resource, threading, signal, time
 def list_processes(): return {name for name in os.listdir("/proc") if name.isdigit()}
@@ -157,7 +157,7 @@ for _ in range(500):
     })
   })
 
-  it('have no descriptor but their streams and their channel', async () => {
+  it('have no descriptors except their streams and their channel', async () => {
     const code = `import os
 open_ones = []
 for fd in range(256):
@@ -170,7 +170,7 @@ open_ones`
     assert.deepEqual(await ask(code), [0, 1, 2, 3])
   })
 
-  it('leave nothing to the next one', async () => {
+  it('leave nothing for the next one', async () => {
     const traces = `import os, sys, random, socket, resource
 paths = ["/tmp/a", "/workspace/a", "/dev/shm/a"]
 found = [path for path in paths if os.path.exists(path)]
@@ -194,7 +194,7 @@ found`
     assert.deepEqual([(await one.run(traces)).value, (await other.run(traces)).value], [[], []])
   })
 
-  it('are told by the environment of their own request', async () => {
+  it('get the environment of their own request', async () => {
     const guest = await park(defaultLimits, { env: { TZ: 'Asia/Tokyo', WHO: 'ü' } })
     const { value } = await guest.run(
       'import os, time\n[os.environ["WHO"], time.tzname[0], os.getenv("OMP_NUM_THREADS")]',
@@ -202,7 +202,7 @@ found`
     assert.deepEqual(value, ['ü', 'JST', null])
   })
 
-  it('draw numbers of their own', async () => {
+  it('have different random numbers', async () => {
     const code = `import os, random, uuid, tempfile, ssl, sys
 drawn = [random.random(), random.SystemRandom().random(), str(uuid.uuid4()), tempfile.mktemp(), ssl.RAND_bytes(16).hex(),
          os.urandom(16).hex(), str(uuid.uuid1())]
@@ -219,7 +219,7 @@ drawn`
     assert.equal(new Set(all).size, all.length, JSON.stringify(draws))
   })
 
-  it('end by signals as other processes do, and their orphans are reaped', async () => {
+  it('end by signals like other processes, and their orphans are reaped', async () => {
     const killed = await park()
     await killed.run('import os\nos.kill(os.getpid(), 9)')
     assert.deepEqual((await killed.exited).end, { by: 'signal', signal: 'SIGKILL' })
@@ -241,7 +241,7 @@ len(pids)`
     assert.equal(await ask(orphans), 2)
   })
 
-  it('print, fail and handle Ctrl-C as a program does', async () => {
+  it('print, fail and handle Ctrl-C like other programs', async () => {
     const printing = await park()
     await printing.run('import sys\nprint("out")\nprint("err", file=sys.stderr)')
     assert.deepEqual([printing.output.includes('out\n'), printing.output.includes('err\n')], [true, true])
@@ -256,7 +256,7 @@ len(pids)`
     assert.deepEqual((await interrupted.exited).end, { by: 'exit', exitCode: 130 })
   })
 
-  it('start threads, programs and processes of their own', async () => {
+  it('can start threads, programs and processes', async () => {
     const code = `import subprocess, threading, multiprocessing
 seen = []
 thread = threading.Thread(target=lambda: seen.append("thread"))
@@ -268,7 +268,7 @@ seen`
     assert.deepEqual(await ask(code), ['thread', '42\n', 1, 2])
   })
 
-  it('come to nobody: not to the zygote, not to pid 1, not to a sibling', async () => {
+  it('reach no other process: not the zygote, pid 1 or a sibling', async () => {
     const sibling = await park()
     const code = `import os, ctypes, errno
 libc = ctypes.CDLL(None, use_errno=True)
@@ -309,7 +309,7 @@ for pid in range(1, 300):
     assert.ok(zygote.alive)
   })
 
-  it('are bounded one by one', async (t) => {
+  it('have separate limits', async (t) => {
     const limits = { ...defaultLimits, memoryBytes: 64 * MiB, wallMs: 20_000 }
     const [greedy, sibling] = [await park(limits), await park(limits)]
     await greedy.run('x = []\nwhile True:\n    x.append(bytearray(1 << 20))')
@@ -332,7 +332,7 @@ for pid in range(1, 300):
     else assert.deepEqual([value, forking.exceeded], [undefined, ['processes']])
   })
 
-  it('take the limits of a run that begins when they have long been parked', async () => {
+  it('get the limits of their run, even if they were parked long before', async () => {
     const guest = await park()
     const begun = Promise.withResolvers<string>()
     const exited = Promise.withResolvers<ProcessReport>()
@@ -412,7 +412,7 @@ describe('a zygote', { skip: python === null }, () => {
     })
   })
 
-  it('that never says it is ready is not waited for by who gives up', async () => {
+  it('that never reports that it is ready can be aborted', async () => {
     const program = { argv: ['/usr/bin/sleep', '600'], env: {}, binds: [] }
     const options = { machine, clock: systemClock, program, limits: zygoteLimits, guestsMax: 1 }
     const sleeps = () =>
@@ -453,7 +453,7 @@ describe('a zygote', { skip: python === null }, () => {
       assert.ok(!readMemory(pid).some((bytes) => bytes.includes(secret)), name)
   })
 
-  it('keeps nothing of what it was sent for a guest', async (t) => {
+  it('keeps nothing of what was sent for a guest', async (t) => {
     if (machine.identity !== 'own') return t.skip('needs root, to read its memory')
     await using zygote = await open(machine, [])
     const mark = `mark-${systemClock.id()}`
@@ -464,7 +464,7 @@ describe('a zygote', { skip: python === null }, () => {
     assert.ok(!readMemory(pid).some((bytes) => bytes.includes(mark)))
   })
 
-  it('is told only names of modules', () => {
+  it('gets only names of modules', () => {
     assert.ok(python !== null)
     for (const name of ['', 'a b', '../x', 'a;b', '-c', 'a..b', 'x'.repeat(300)])
       assert.throws(() => planPythonZygote(python, { preload: [name], readable: [] }), {
@@ -472,7 +472,7 @@ describe('a zygote', { skip: python === null }, () => {
       })
   })
 
-  it('has what its forks need and no more', async () => {
+  it('has only what its forks need', async () => {
     await using zygote = await open(machine, [])
     const { pid } = findInterpreter(zygote)
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -487,7 +487,7 @@ describe('a zygote', { skip: python === null }, () => {
     ])
   })
 
-  it('that is killed bears no more, and its guests live on', async () => {
+  it('that is killed forks no more guests, and existing ones continue', async () => {
     await using zygote = await open(machine, [])
     const guest = await ParkedGuest.park(zygote)
     process.kill(findInterpreter(zygote).pid, 'SIGKILL')
@@ -498,7 +498,7 @@ describe('a zygote', { skip: python === null }, () => {
     await assert.rejects(zygote.build(defaultLimits), { code: 'CELL_FAILED' })
   })
 
-  it('disconnects everybody who does not know its secret, and is not disturbed by them', async () => {
+  it('disconnects clients without its secret, and is not disturbed by them', async () => {
     await using zygote = await open(machine, [])
     const stranger = connect({ path: `\0${zygote.name}` })
     const heard: Buffer[] = []
@@ -528,7 +528,7 @@ describe('a zygote', { skip: python === null }, () => {
     await eventually(() => family.find(isAlive)?.name, deadMs)
   })
 
-  it('takes all its guests along when its pid 1 is killed', async () => {
+  it('ends all its guests when its pid 1 is killed', async () => {
     await using zygote = await open(machine, [])
     const guests = [await ParkedGuest.park(zygote), await ParkedGuest.park(zygote)]
     const family = listDescendants(zygote.pid1 as number)

@@ -44,7 +44,7 @@ function refusalOf(remove: () => void): string | undefined {
   }
 }
 
-test('groups in which a file was read first do not add up in the kernel', { skip }, async () => {
+test('removed groups that read a file first do not accumulate in the kernel', { skip }, async () => {
   // Not below /tmp, which may be in memory.
   const folder = mkdtempSync(`${checkoutRoot}/node_modules/.cgroups-`)
   const opened = openCgroups().parent

@@ -50,7 +50,7 @@ async function remove(cgroup: CellCgroup): Promise<void> {
 }
 
 describe('a cgroup of a cell, version 1', { skip }, () => {
-  it('that gives way shares the weight of one group with all that do, and its children with it', async () => {
+  it('that yields shares the weight of one group with all others that yield, including its children', async () => {
     using parent = useParent()
     const cgroup = parent.create('a', figuresOf({ memoryBytes: 64 * MiB, processesMax: 16 }))
     const [join = ''] = cgroup.joins.filter((path) => path.includes('/pids/'))
@@ -73,7 +73,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
     await remove(cgroup)
   })
 
-  it('has the limits of its run, and pid 1 beside the processes', async () => {
+  it('has the limits of its run, plus one process for pid 1', async () => {
     using parent = useParent()
     const cgroup = parent.create('a', figuresOf({ memoryBytes: 64 * MiB, processesMax: 7 }))
     const folders = cgroup.joins.map((path) => path.replace(/\/tasks$/, ''))
@@ -114,7 +114,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
     await remove(cgroup)
   })
 
-  it('leaves nothing when it cannot be made', () => {
+  it('leaves nothing behind if it cannot be created', () => {
     using parent = useParent()
     const before = readFileSync('/proc/self/cgroup', 'utf8')
     assert.throws(() => parent.create('e', figuresOf({ memoryBytes: -5 })))

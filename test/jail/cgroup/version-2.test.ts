@@ -48,21 +48,21 @@ function useTree(without: readonly (keyof typeof files)[] = []): Tree {
   }
 }
 
-test('in a folder tree, controllers are handed down to the parent group and to its cells', () => {
+test('in a folder tree, controllers are enabled for the parent group and its cells', () => {
   using tree = useTree()
   openVersion2(tree.own, 'lazaret', tree.groups)
   for (const folder of ['.', 'lazaret'])
     assert.equal(tree.read(`${folder}/cgroup.subtree_control`), '+memory +pids +cpu', folder)
 })
 
-test('in a folder tree, controllers that are handed down already are not asked for again', () => {
+test('in a folder tree, enabled controllers are not enabled again', () => {
   using tree = useTree()
   writeFileSync(join(tree.own, 'cgroup.subtree_control'), 'cpuset cpu memory\n')
   openVersion2(tree.own, 'lazaret', tree.groups)
   assert.match(tree.read('cgroup.subtree_control'), /^\+pids/)
 })
 
-test('in a folder tree, a cell’s group has the limits of its run, no swap, and pid 1 beside the processes', () => {
+test('in a folder tree, a cell’s group has the limits of its run, no swap, and one process for pid 1', () => {
   using tree = useTree()
   const parent = openVersion2(tree.own, 'lazaret', tree.groups)
   const cell = parent.create('cell-1', figuresOf({ memoryBytes: 1000, processesMax: 7 }))
@@ -86,14 +86,14 @@ test('in a folder tree, the counters are those of the documented keys', () => {
   )
 })
 
-test('in a folder tree, a cell that gives way has a tenth of the weight of others', () => {
+test('in a folder tree, a cell that yields has a tenth of the weight of others', () => {
   using tree = useTree()
   const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
   cell.yieldProcessors()
   assert.equal(Number.parseInt(tree.read('lazaret/cell-1/cpu.weight'), 10), 10)
 })
 
-test('in a folder tree, kernels without swap accounting and without memory.peak will do', () => {
+test('in a folder tree, swap accounting and memory.peak are optional', () => {
   using tree = useTree(['memory.swap.max', 'memory.peak'])
   const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
   assert.equal(cell.memoryPeakBytes(), 0)

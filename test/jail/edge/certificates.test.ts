@@ -19,14 +19,14 @@ const certificate = '-----BEGIN CERTIFICATE-----\nTGF6YXJldA==\n-----END CERTIFI
 const key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
 const both = file('both.pem', `a comment\n${key}${certificate}${key}`)
 
-test('of a file with a key only the certificates are shown, once for all variables', () => {
+test('from a file with a key only the certificates are shown, once for all variables', () => {
   const { variables, files } = findCertificates({ SSL_CERT_FILE: both, PIP_CERT: both, HOME: both })
   const path = variables['SSL_CERT_FILE'] ?? ''
   assert.deepEqual(variables, { SSL_CERT_FILE: path, PIP_CERT: path })
   assert.deepEqual(files, { [path]: certificate })
 })
 
-test('what is missing, relative, a folder, too large or no certificate passes no variable on', () => {
+test('a variable is not passed on if its file is missing, relative, a folder, too large or has no certificate', () => {
   for (const path of [
     join(folder, 'absent'),
     'both.pem',
@@ -41,7 +41,7 @@ test('what is missing, relative, a folder, too large or no certificate passes no
 const { lazaret, level } = await useLazaret({ access: { networks: ['none', 'host'] } })
 const skip = level === 'restricted' && 'without mounts of its own a sandbox has no such files'
 
-test('commands find them in the network of the host, and not without a network', { skip }, async () => {
+test('commands have them on the host’s network, and not without a network', { skip }, async () => {
   const before = process.env['CURL_CA_BUNDLE']
   process.env['CURL_CA_BUNDLE'] = both
   try {

@@ -35,7 +35,7 @@ test('what follows the question, such as EDNS, is not repeated', () => {
   assert.equal(writeAnswer(datagram, question, { code: dnsCodes.noName }).length, ask(['a', 'test']).length)
 })
 
-test('names that are none have no name, and answers are no questions', () => {
+test('invalid names are not returned, and answers are not questions', () => {
   for (const labels of [['a.b'], ['a\0'], ['ä'], ['a', '-b'], [' '], ['127', '0', '0', '1'], []]) {
     const question = readQuestion(ask(labels))
     assert.ok(typeof question === 'object' && question.name === undefined, String(labels))
@@ -69,7 +69,7 @@ test('whatever bytes arrive, there is a bounded answer or none, and never an inv
   }
 })
 
-test('changed questions are never read as a name that their bytes do not say', () => {
+test('a modified question never gives a name that differs from its bytes', () => {
   const { ends } = fuzzResolver(seededRandom(Date.now()), (datagrams) => datagrams < 30_000)
   for (const end of ['silence', 'malformed', 'no name', 'refused', 'allowed'])
     assert.ok((ends[end] ?? 0) > 100, `${end}: ${JSON.stringify(ends)}`)

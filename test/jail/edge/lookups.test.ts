@@ -56,7 +56,7 @@ async function serve(): Promise<{ readonly resolver: Resolver } & AsyncDisposabl
   }
 }
 
-test('aliases are followed to their end, and a chain that cannot be told is no answer', async () => {
+test('aliases are followed to their end, and an unknown chain gives no answer', async () => {
   await using names = await serve()
   assert.deepEqual(await followAliases(names.resolver, 'a.test'), ['b.test', 'c.test'])
   assert.deepEqual(await followAliases(names.resolver, 'c.test'), [])
@@ -64,7 +64,7 @@ test('aliases are followed to their end, and a chain that cannot be told is no a
   await assert.rejects(followAliases(names.resolver, 'broken.test'), { code: 'ESERVFAIL' })
 })
 
-test('addresses are those of the aliases that were looked at, whatever the name leads to next', async () => {
+test('addresses are those of the checked aliases, even if the name changes afterwards', async () => {
   await using names = await serve()
   assert.deepEqual(await resolveName(names.resolver, 'turning.test', true), ['192.0.2.1', 'c.test'])
   assert.deepEqual(await resolveName(names.resolver, 'turning.test', false), ['192.0.2.66'])

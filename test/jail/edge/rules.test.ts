@@ -28,7 +28,7 @@ test('a name is in one form: lower case, ASCII, without a dot at the end', () =>
     assert.equal(toHostName(bad), undefined, bad)
 })
 
-test('what is no rule is refused, with the reason', () => {
+test('an invalid rule is refused with the reason', () => {
   for (const bad of [
     ...[
       '',
@@ -139,7 +139,7 @@ test('addresses for special use are refused, unless a rule names a range inside 
   )
 })
 
-test('the machine’s own addresses are named one by one', () => {
+test('the machine’s own addresses have to be named one by one', () => {
   const around = new NetworkRules({ allow: ['any.example', '10.0.0.0/24', '203.0.113.0/24'] })
   assert.equal(around.judgeAddress('10.0.0.5', 443, ['10.0.0.5']), 'special-address')
   assert.equal(around.judgeAddress('10.0.0.6', 443, ['10.0.0.5']), undefined)
@@ -149,7 +149,7 @@ test('the machine’s own addresses are named one by one', () => {
   assert.equal(alone.judgeAddress('8.8.4.4', 443, ['8.8.4.4']), undefined)
 })
 
-test('ranges may be denied, and win over names', () => {
+test('denied ranges win over allowed names', () => {
   const rules = new NetworkRules({
     allow: ['any.example', '8.8.0.0/16'],
     deny: ['8.8.8.0/24', '2606:4700::/32'],
@@ -159,7 +159,7 @@ test('ranges may be denied, and win over names', () => {
   assert.equal(rules.judgeAddress('2606:4700::1', 443, noAddress), 'denied')
 })
 
-test('a guest names an address itself only where a range does', () => {
+test('a guest may connect to a literal address only if a range allows it', () => {
   const rules = new NetworkRules({ allow: ['any.example', '8.8.8.0/24:53'] })
   assert.equal(rules.judgeRawAddress('8.8.8.8', 53), undefined)
   assert.equal(rules.judgeRawAddress('8.8.8.8', 443), 'not-allowed')
@@ -167,7 +167,7 @@ test('a guest names an address itself only where a range does', () => {
   assert.equal(rules.judgeRawAddress('::ffff:8.8.8.8', 53), 'not-allowed')
 })
 
-test('a policy that names the host’s loopback or a private range is another kind', () => {
+test('a policy with the host’s loopback or a private range is of another kind', () => {
   assert.equal(networkKindOf(), 'none')
   assert.equal(networkKindOf('host'), 'host')
   assert.equal(networkKindOf({ allow: ['example.com', '8.8.8.0/24'] }), 'policy')
@@ -175,7 +175,7 @@ test('a policy that names the host’s loopback or a private range is another ki
     assert.equal(networkKindOf({ allow: ['example.com', rule] }), 'local-policy', rule)
 })
 
-test('an address has the same bytes and text on both sides', () => {
+test('addresses are converted to bytes and back unchanged', () => {
   for (const address of ['1.2.3.4', '2001:db8::1', 'fe80::', '::1', '1:2:3:4:5:6:7:8', '64:ff9b::102:304'])
     assert.equal(readAddress(writeAddress(address)), address)
   assert.deepEqual(writeAddress('::ffff:1.2.3.4'), Buffer.from('00000000000000000000ffff01020304', 'hex'))
