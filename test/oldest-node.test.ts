@@ -90,7 +90,7 @@ for (const [code, said] of Object.entries(newer))
     assert.ok(first.startsWith(said), first)
   })
 
-test('the check lets pass what the oldest Node has, what is asked for first, and what is a file’s own', () => {
+test('the check accepts what the oldest Node has, guarded uses, and a file’s own names', () => {
   const code = `
     import { readFile as read } from 'node:fs/promises'
     const { groupBy } = Map

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { optionRows } from '../src/engine/options/option-table.ts'
 import { readText } from './support/sources/checkout.ts'
 
-test('the threat model names what a file found on the way may change, and nothing else', () => {
+test('the threat model lists exactly what a found configuration file may change', () => {
   const [row = ''] =
     readText('THREAT_MODEL.md').match(/^\| A configuration that somebody else wrote.*$/m) ?? []
   const [, , defence = ''] = row.split('|')

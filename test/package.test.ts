@@ -49,7 +49,7 @@ test('the tarball holds what was built, the launcher as a program, and no source
   )
 })
 
-test('what threads and processes of the host start with is a file of its own', () => {
+test('entry files of threads and processes of the host are separate files', () => {
   const named = listFiles('src', ['.ts']).flatMap((file) =>
     [...readText(file).matchAll(/'\.\/([\w-]+\.js)'/g)].map(
       ([, name = '']) => `${dirname(file).replace(/^src/, 'dist')}/${name}`,
@@ -62,7 +62,7 @@ test('what threads and processes of the host start with is a file of its own', (
   )
 })
 
-test('its import loads no HTTP and no TLS, which would take a third of its time', () => {
+test('importing it does not load HTTP or TLS, which would take a third of the time', () => {
   const code = `await import('lazaret')
 const loaded = process.moduleLoadList.filter((one) => / (?:http|https|http2|tls)$/.test(one))
 console.log(JSON.stringify(loaded))`
@@ -115,7 +115,7 @@ test('the manifest has no script that npm runs, or warns of, when it is installe
   assert.doesNotMatch(project.saidByNpm ?? '', /warn.*lazaret/i)
 })
 
-test('every link of its pages leads to a file that comes along', () => {
+test('every link of its pages leads to a file in the package', () => {
   const broken = pages.flatMap((page) =>
     [
       ...read(page)
@@ -130,7 +130,7 @@ test('every link of its pages leads to a file that comes along', () => {
   assert.ok(pages.length > 30)
 })
 
-test('a page that names a source or a test says that it is one of a checkout', () => {
+test('a page that names a source or a test says that it is in the repository', () => {
   const ofCheckout = /`(src|test|test-deep|scripts|examples|bench|native)\/[^`\s]*`/g
   const unclear = pages.filter((page) => {
     const named = [...read(page).matchAll(ofCheckout)].filter(([path]) => !isPacked(path.slice(1, -1)))
@@ -162,7 +162,7 @@ test('the tarball is small', (context) => {
   assert.ok(packed.unpackedSize < unpackedBytesMax, `${packed.unpackedSize} bytes`)
 })
 
-test('nobody who installs it finds a compiler or this checkout on the PATH', () => {
+test('the installation test has no compiler and no checkout on its PATH', () => {
   for (const name of ['cc', 'gcc', 'clang', 'tcc'])
     assert.notEqual(project.use('sh', ['-c', `command -v ${name}`]).status, 0, name)
   assert.ok(!realpathSync(join(consumer, 'node_modules/lazaret')).startsWith(checkoutRoot))
@@ -181,7 +181,7 @@ for (const [language, { code, answer }] of Object.entries(greetings)) {
   })
 }
 
-test('installed elsewhere, doctor finds the launcher that came along', () => {
+test('installed elsewhere, doctor finds the launcher of the package', () => {
   const { status, stdout } = project.use('lazaret', ['doctor', '--json'])
   const report = JSON.parse(stdout) as ProbeReport
   assert.equal(status, 0)

@@ -17,7 +17,7 @@ const manifest = JSON.parse(readText('package.json')) as {
 }
 const tables = allTables()
 
-test('every table has its holder, and every holder its table', () => {
+test('every table has a test, and every test has its table', () => {
   const named = tables.filter(({ page }) => pageHolders[page] === undefined).map(nameOf)
   assert.deepEqual(
     [...new Set(named)].toSorted(),
@@ -26,7 +26,7 @@ test('every table has its holder, and every holder its table', () => {
   )
 })
 
-test('a test that holds a table reads its page', () => {
+test('a test of a table reads the page', () => {
   const held = Object.entries(tableHolders).flatMap(([name, holder]) =>
     'test' in holder ? [[name.split(' › ')[0] ?? '', holder.test] as const] : [],
   )
@@ -42,7 +42,7 @@ test('a test that holds a table reads its page', () => {
 for (const table of tables) {
   const holder = tableHolders[nameOf(table)]
   if (holder === undefined || 'test' in holder || 'reason' in holder) continue
-  test(`${nameOf(table)}: what it names is in the code`, () => {
+  test(`${nameOf(table)}: everything that it names is in the code`, () => {
     assert.ok(table.rows.length > 0)
     if ('files' in holder) {
       const missing = filesIn(table, holder.files).filter((path) => !isFile(path, holder.below))
@@ -105,7 +105,7 @@ test('every npm script that a page names exists', () => {
   )
 })
 
-test('README offers what the package exports, and commands that there are', () => {
+test('README names only existing exports and commands', () => {
   const entries = Object.values(manifest.exports).flatMap(({ default: built }) =>
     built === undefined ? [] : [readText(built.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))],
   )
@@ -131,7 +131,7 @@ test('README offers what the package exports, and commands that there are', () =
   }
 })
 
-test('README says one figure for one measurement, and is read in a minute', () => {
+test('README has one figure for each measurement, and is short', () => {
   const readme = readText('README.md')
   const [, , speed] = tablesOf('README.md')
   const [, warm, , unprotected] = speed?.rows.find(([name]) => name === 'Python') ?? []
@@ -147,14 +147,14 @@ test('the supported version is that of the package', () => {
   )
 })
 
-test('docs/guide/actors.md has the findings that its test tries', () => {
+test('docs/guide/actors.md lists the findings that its test covers', () => {
   const text = readText('test/escape/engines/known-findings-of-actors.test.ts')
   const tried = new Set([...text.matchAll(/'(CE-\d+): /g)].map(([, name]) => name))
   const table = tablesOf('docs/guide/actors.md').find(({ head }) => head[0] === 'Finding')
   assert.deepEqual(new Set(table?.rows.map(([name]) => name)), tried)
 })
 
-test('docs/internals/extending.md counts the files of its own changes', () => {
+test('docs/internals/extending.md states the number of files of each change', () => {
   const [table] = tablesOf('docs/internals/extending.md')
   const sections = readText('docs/internals/extending.md').split(/^## /m).slice(1)
   const counted = sections.map((section) => new Set(section.match(/^`src\/[^`]+`/gm)).size)

@@ -15,7 +15,7 @@ import { pageFigures } from './support/pages/page-figures.ts'
 import { cellsOf, pageTables, quote, rowsBelow } from './support/pages/page-tables.ts'
 
 for (const { page, heading, rows } of pageTables())
-  test(`${page}, ${heading}: the table is the code's`, () => {
+  test(`${page}, ${heading}: the table agrees with the code`, () => {
     assert.ok(rows.length > 5)
     assert.deepEqual(rowsBelow(page, heading), rows, 'node test/support/pages/write-page-tables.ts')
   })
@@ -62,7 +62,7 @@ test('each outcome has its row, with the exit code of the command', () => {
   )
 })
 
-test('the pages list the levels in their order, and the default', () => {
+test('the pages list the levels in order, and the default', () => {
   for (const [page, heading] of [
     ['README.md', 'Protection levels'],
     ['docs/internals/layers.md', 'Levels'],
@@ -92,7 +92,7 @@ test('the counts in README are right', () => {
   assert.ok(rows.length > attacks, `${rows.length} rows with a test`)
 })
 
-test('figures in prose are those of the code', () => {
+test('figures in the text are those of the code', () => {
   for (const [page, said, file, meant] of pageFigures) {
     const [text, figure] = [said.exec(readText(page))?.[1], meant.exec(readText(file))?.[1]]
     assert.ok(text !== undefined, `${page} has ${said}`)
@@ -101,7 +101,7 @@ test('figures in prose are those of the code', () => {
   }
 })
 
-test('pages say of `npm test` what it runs', () => {
+test('pages describe correctly what `npm test` runs', () => {
   const isDaily = (file: string) => !isBelow(file, notDaily)
   const escapes = listFiles('test/escape', ['.test.ts']).map(isDaily)
   const wide = listFiles('test-deep', ['.test.ts'])

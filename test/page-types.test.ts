@@ -26,7 +26,7 @@ const compilerOptions = {
   noEmit: true,
 }
 
-test('a strict compiler finds nothing wrong with the programs of the pages', () => {
+test('the programs of the pages compile in strict mode', () => {
   const project = mkdtempSync(join(tmpdir(), 'lazaret-pages-'))
   try {
     mkdirSync(join(project, 'node_modules/@types'), { recursive: true })

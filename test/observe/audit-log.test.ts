@@ -144,7 +144,7 @@ class BreakableFile {
 }
 
 describe('a log that cannot be written', () => {
-  test('refuses what could not be recorded and what would begin, says so once, and makes up for it', async () => {
+  test('refuses work that cannot be recorded and new work, reports it once, and writes the records later', async () => {
     using folder = new LogFolder()
     const file = new BreakableFile()
     const told: LazaretError[] = []
@@ -181,7 +181,7 @@ describe('a log that cannot be written', () => {
     assert.deepEqual(file.written, ['a', 'b'])
   })
 
-  test('counts what it cannot hold back any more', async () => {
+  test('counts records that no longer fit into its buffer', async () => {
     using folder = new LogFolder()
     const file = new BreakableFile()
     file.isBroken = true

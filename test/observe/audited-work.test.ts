@@ -30,7 +30,7 @@ function statementsIn(file: string) {
 }
 
 test(
-  'runs, snippets, sandboxes, commands, processes and files are in it, before their callers know of their ends',
+  'runs, snippets, sandboxes, commands, processes and files are recorded before their callers get the results',
   {
     skip: noSandboxes,
   },
@@ -62,7 +62,7 @@ test(
   },
 )
 
-test('what validation found is in it, by rule and number, and nothing that it quotes', async () => {
+test('findings of validation are recorded by rule and number, without quotes', async () => {
   const file = join(folder, 'validated.jsonl')
   const privateKeyFile = join(folder, 'key.pem')
   const { privateKey, publicKey } = createReceiptKeys()

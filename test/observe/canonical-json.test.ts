@@ -18,7 +18,7 @@ test('the example of RFC 8785 gives the result of the RFC', () => {
   assert.deepEqual(Object.values(JSON.parse(canonicalJson(names)) as object), [4, 2, 6, 7, 1, 5, 3])
 })
 
-test('equal values have one text, whatever the order of their keys, and it means the same', () =>
+test('equal values have one text, whatever the order of their keys, which parses to the same value', () =>
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value)
@@ -38,7 +38,7 @@ function reversed(value: unknown): unknown {
   )
 }
 
-test('what JSON cannot hold, and nesting without end, are refused', () => {
+test('values that JSON cannot express, and endless nesting, are refused', () => {
   for (const value of [Number.NaN, 1n, undefined, [undefined], () => 1, Symbol('x')])
     assert.throws(() => canonicalJson(value), TypeError)
   let deep: unknown = 1

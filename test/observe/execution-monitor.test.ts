@@ -21,7 +21,7 @@ function listen() {
   return { monitor, clock, alerts, end }
 }
 
-test('every program counts, as what it was', () => {
+test('every program is counted by its outcome', () => {
   const { monitor, end } = listen()
   assert.deepEqual(monitor.snapshot().meanDurationMs, 0)
   end('completed', { exitCode: 0 })
@@ -72,7 +72,7 @@ test('violations that are a minute apart, or of other clients, cause no alert', 
   assert.deepEqual(alerts, [])
 })
 
-test('clients without number are forgotten, the longest silent one first', () => {
+test('the number of remembered clients is bounded, and the least active one is forgotten first', () => {
   const { alerts, end } = listen()
   for (let times = 0; times < 3; times++) end('timed-out', { client: 'first' })
   for (let index = 0; index < 10_000; index++) end('timed-out', { client: `client-${index}` })
@@ -80,7 +80,7 @@ test('clients without number are forgotten, the longest silent one first', () =>
   assert.deepEqual(alerts, [])
 })
 
-test('a Lazaret tells of a timeout with the hash of the code', async () => {
+test('a Lazaret reports a timeout with the hash of the code', async () => {
   const events: LazaretEvent[] = []
   const monitor = new ExecutionMonitor()
   const onEvent = (event: LazaretEvent) => {

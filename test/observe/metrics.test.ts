@@ -20,7 +20,7 @@ interface Family {
 // It has no types.
 const parse = createRequire(import.meta.url)('parse-prometheus-text-format') as (page: string) => Family[]
 
-test('runs, refusals, durations, queues and pools are on the page, and no name of a client is', async () => {
+test('the metrics contain runs, refusals, durations, queues and pools, but no names of clients', async () => {
   const metrics = new LazaretMetrics()
   const admit = ({ client }: { readonly client?: string | undefined }) => client !== 'mallory'
   await using lazaret = createLazaret({ onEvent: metrics.hear, admit })

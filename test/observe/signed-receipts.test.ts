@@ -34,7 +34,7 @@ const result = await lazaret.run({
 const signature = result.receipt.signature
 assert.ok(signature)
 
-test('what a run was, how it ended and which layers protected it is signed', () => {
+test('the signature covers the program, the outcome and the layers of a run', () => {
   const verification = verifyReceipt(result, keys.publicKey)
   assert.ok(verification.isValid)
   const { statement } = verification
@@ -49,7 +49,7 @@ test('what a run was, how it ended and which layers protected it is signed', () 
   assert.ok(!JSON.stringify(statement).includes('ada'))
 })
 
-test('a result, its receipt, its signature and its line in the audit log are all enough', async () => {
+test('a result, its receipt, its signature or its line in the audit log can be verified', async () => {
   const [line = ''] = readFileSync(audit.file, 'utf8').split('\n')
   const documents = [result, result.receipt, signature, JSON.parse(line) as unknown]
   for (const document of documents)
@@ -80,7 +80,7 @@ function* changesOf(value: unknown, path = ''): Generator<{ path: string; change
   } else yield { path, changed: typeof value === 'number' ? value + 1 : `${String(value)}x` }
 }
 
-test('every change of a field is found, in the signature and beside it', () => {
+test('every changed field is detected, inside and outside the signature', () => {
   const { outcome, usage, receipt, id } = result
   const changes = [...changesOf({ id, outcome, usage, receipt })]
   assert.ok(changes.length > 300, `${changes.length}`)
@@ -95,7 +95,7 @@ test('every change of a field is found, in the signature and beside it', () => {
   )
 })
 
-test('no member that is put beside them makes a result or a receipt look like something that is compared with nothing', () => {
+test('no added member makes a result or a receipt valid without a comparison', () => {
   const { outcome, usage, receipt, id } = result
   const others = [1, {}, [], signature.statement, signature, receipt, result]
   const forged = { outcome: { ...outcome, exitCode: 0 }, usage, receipt, id }
@@ -114,7 +114,7 @@ test('no member that is put beside them makes a result or a receipt look like so
   )
 })
 
-test('a result that says that it ended well is one that the signature says so of', () => {
+test('a result that claims success is valid only if the signature says so', () => {
   assert.ok(verifyReceipt(JSON.stringify(result), keys.publicKey).isValid)
   assert.deepEqual(verifyReceipt({ ...result, ok: true }, keys.publicKey), {
     isValid: false,
@@ -147,7 +147,7 @@ function makeNotary(): Notary {
 const { signature: _, ...receipt } = result.receipt
 const unsigned: RunResult = { ...result, receipt }
 
-test('a thousand are verified in another process that has the public key and no engine', async () => {
+test('another process verifies a thousand with the public key and without an engine', async () => {
   const notary = makeNotary()
   const lines: string[] = []
   for (let index = 0; index < 1000; index++) {
@@ -174,7 +174,7 @@ test('a thousand are verified in another process that has the public key and no 
   assert.deepEqual(JSON.parse(ran.stdout), { valid: 1000, strangers: [] }, ran.stderr)
 })
 
-test('noting and signing a run takes a fraction of a millisecond', async () => {
+test('recording and signing a run takes a fraction of a millisecond', async () => {
   const notary = makeNotary()
   const times: number[] = []
   for (let index = 0; index < 1000; index++) {

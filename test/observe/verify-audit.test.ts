@@ -35,7 +35,7 @@ async function eachIsFound<T>(change: fc.Arbitrary<T>, apply: (lines: string[], 
 
 const place = fc.nat({ max: count - 1 })
 
-describe('a later change of a log is found:', () => {
+describe('a later change of a log is detected:', () => {
   test('a character that was changed, wherever', () =>
     eachIsFound(
       fc.tuple(place, fc.nat(), fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 })),
@@ -85,7 +85,7 @@ test('a log of hundreds of thousands of invalid lines is checked without blockin
   }
 })
 
-test('a problem is named with its line, and what comes after it is judged by itself', async () => {
+test('a problem is named with its line, and later lines are checked separately', async () => {
   using folder = new LogFolder()
   await folder.fill(5)
   const { lines } = folder
@@ -135,7 +135,7 @@ describe('a crash in the middle of a line', () => {
     }
   })
 
-  test('leaves a line that nobody can change either', async () => {
+  test('leaves a line that cannot be changed undetected either', async () => {
     using folder = new LogFolder()
     await folder.fill(2)
     folder.append('{"client":"ada","prev')
@@ -150,7 +150,7 @@ describe('a crash in the middle of a line', () => {
     assert.equal(await isIntact(folder), false)
   })
 
-  test('hides no change elsewhere: ten thousand records with one amid them, and a line changed, removed, moved', async () => {
+  test('hides no change elsewhere, in ten thousand records', async () => {
     using folder = new LogFolder()
     await folder.fill(5000, 'ada')
     folder.append('{"client":"ada","prev')

@@ -62,7 +62,7 @@ test('an operator can say which environments requests may use', async () => {
   for (const asked of asks('shared')) await assert.rejects(asked, { code: 'ENVIRONMENT_NOT_FOUND' })
 })
 
-test('a request that is passed on unread reaches nothing of the host, and is reported as refused', async () => {
+test('an unchecked request reaches nothing of the host, and is reported as refused', async () => {
   const ended: unknown[] = []
   await using lazaret = createLazaret({
     onEvent: (event) => event.type === 'work-ended' && ended.push([event.outcome, event.code]),
@@ -97,7 +97,7 @@ const isAllowed = (work: Work, rules: AccessRules): boolean => {
   }
 }
 
-test('variables come with a request unless the operator says that none do', async () => {
+test('a request may set variables unless the operator forbids it', async () => {
   const env = { NAME: 'value' }
   const named = refusal(/env: "NAME".*access\.env/)
   await using open = createLazaret({ onEvent: () => undefined })
@@ -114,7 +114,7 @@ test('variables come with a request unless the operator says that none do', asyn
   await assert.rejects(sandbox.startProcess(code), named)
 })
 
-test('a folder is allowed with what is in it: not one beside it, not by a link out of it', () => {
+test('a folder is allowed with its contents, but not its siblings or targets of links', () => {
   const rules = { workspaces: [join(folder, 'given')] }
   const workspace = (name: string) => isAllowed(sandboxWork({ workspace: join(folder, name) }), rules)
   const answers = ['given', 'given/deep', 'given-not', 'given/out', 'given/none', '.'].map(workspace)
@@ -138,7 +138,7 @@ test('nobody learns which folders the host has', async () => {
   assert.equal(await told('/root'), await told('/no/such/folder'))
 })
 
-test('the operator’s own modules may be named, and none at all', () => {
+test('the operator’s own modules may be named, or none', () => {
   const preload = (...names: string[]) =>
     isAllowed(runWork({ language: 'python', preload: names }), { modules: ['json', 're'] })
   assert.deepEqual([preload(), preload('re'), preload('json', 'os')], [true, true, false])

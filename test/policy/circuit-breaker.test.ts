@@ -44,7 +44,7 @@ describe('a breaker', () => {
     assert.equal(breaker.isOpen(), true)
   })
 
-  test('refuses with the text, and says when it will try again', () => {
+  test('refuses with the documented text and the time of the next trial', () => {
     const { clock, breaker, record } = breakerOf()
     record(10, false)
     clock.advance(10_000)
@@ -58,7 +58,7 @@ describe('a breaker', () => {
     )
   })
 
-  test('lets one try after 30 s, closes when it succeeds, and stays open for another 30 s when it does not', () => {
+  test('allows one trial after 30 s, closes if it succeeds, and else stays open for another 30 s', () => {
     const { clock, breaker, record } = breakerOf()
     record(10, false)
     clock.advance(29_999)
@@ -77,7 +77,7 @@ describe('a breaker', () => {
     assert.equal(breaker.isOpen(), false)
   })
 
-  test('gives the one trial to another request when it is undone, and ignores results of older ones', () => {
+  test('gives the trial to another request if it was undone, and ignores results of older requests', () => {
     const { clock, breaker, record } = breakerOf()
     const old = breaker.try()
     record(10, false)
@@ -90,7 +90,7 @@ describe('a breaker', () => {
     assert.equal(breaker.state, 'closed')
   })
 
-  test('lets another try when one takes as long as a cool-down, and is then decided by the newer one', () => {
+  test('allows another trial if one takes as long as a cool-down, and then only the newer one decides', () => {
     const { clock, breaker, record } = breakerOf()
     record(10, false)
     clock.advance(30_000)
@@ -113,7 +113,7 @@ describe('a breaker', () => {
     assert.equal(breaker.state, 'closed')
   })
 
-  test('can be asked and told without a try', () => {
+  test('can be queried and updated without a trial', () => {
     const { clock, breaker, record } = breakerOf()
     record(10, false)
     clock.advance(30_000)

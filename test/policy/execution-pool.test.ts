@@ -24,7 +24,7 @@ function fill(count: number, client = 'flood') {
   return { clock, pool, ends, order, refused, submit }
 }
 
-test('ten run and fifty wait; one more is refused with the text', async () => {
+test('ten run and fifty wait; one more is refused with the documented text', async () => {
   const { pool, refused } = fill(61)
   await turn()
   assert.deepEqual([pool.running, pool.waiting, refused.length], [10, 50, 1])
@@ -45,7 +45,7 @@ test('a queued execution waits at most a minute', async () => {
   assert.equal(refused[0]?.message, 'Execution queue full. Please retry in a few seconds.')
 })
 
-test('a polite client is next behind a flood, also when that fills the queue', async () => {
+test('a moderate client is next after a flood, even if that fills the queue', async () => {
   const { ends, order, refused, submit } = fill(60)
   await turn()
   submit('polite')
@@ -59,7 +59,7 @@ test('a polite client is next behind a flood, also when that fills the queue', a
   assert.equal(order.at(-1), 'polite')
 })
 
-test('what an execution throws is thrown, and its place is free again', async () => {
+test('an error of an execution is thrown to its caller, and its place is freed', async () => {
   const pool = new ExecutionPool({ clock: new FakeClock() })
   await assert.rejects(
     pool.submit(() => Promise.reject(new Error('mine'))),

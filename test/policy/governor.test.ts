@@ -48,7 +48,7 @@ class SlowPolicy implements Policy {
 }
 
 describe('a piece of work', () => {
-  test('counts from its request on, has its ticket while it runs, and is reported once', async () => {
+  test('counts from its request on, keeps its ticket while it runs, and is reported once', async () => {
     const policy = new SlowPolicy()
     const { governor, clock, told, kept } = govern({ policy })
     const acting = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ describe('a piece of work', () => {
       assert.deepEqual([told[0]?.end, told.length, policy.out], [end, 1, 0])
     })
 
-  test('that continues ends once, whichever report comes first', async () => {
+  test('that continues in the background ends once, whichever report comes first', async () => {
     const { governor, told } = govern()
     const begun = await governor.begin(work)
     await begun.fail(new LazaretError('SANDBOX_GONE'))
@@ -94,7 +94,7 @@ describe('a piece of work', () => {
     assert.equal(governor.running('warm-up'), 0)
   })
 
-  test('that is let in too late begins nothing, and its ticket is given back', async () => {
+  test('that is admitted too late does not begin, and its ticket is returned', async () => {
     const policy = new SlowPolicy()
     const closing = new AbortController()
     const { governor, told, clock } = govern({ policy, closing: closing.signal })
@@ -114,7 +114,7 @@ describe('a piece of work', () => {
     assert.deepEqual(told.map(({ end }) => end.outcome).toSorted(), ['cancelled', 'refused', 'refused'])
   })
 
-  test('whose record cannot be written fails, and one that failed before reports its own reason', async () => {
+  test('whose record cannot be written fails, and work that failed itself reports its own error', async () => {
     const audit = { record: () => Promise.reject(new Error('the disk is full')) }
     const { governor, told } = govern({ audit })
     await assert.rejects(
@@ -157,7 +157,7 @@ describe('an operator’s function', () => {
       )
   })
 
-  test('is not asked for snippets where those are off', async () => {
+  test('is not called for snippets if those are turned off', async () => {
     const asked: string[] = []
     const policy = policyOf({ hasSnippets: false, admit: ({ kind }) => asked.push(kind) })
     await assert.rejects(policy.admit({ ...work, runtime: 'snippet' }, calm), { code: 'RUNTIME_UNAVAILABLE' })
@@ -167,7 +167,7 @@ describe('an operator’s function', () => {
 })
 
 describe('work that belongs to no Lazaret', () => {
-  test('asks all of them, and reports to each', async () => {
+  test('asks all Lazarets, and reports to each', async () => {
     const [one, two] = [govern(), govern()]
     const sitDown = [stand(one.governor), stand(two.governor)]
     try {

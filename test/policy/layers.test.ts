@@ -44,7 +44,7 @@ function layersOf(options: PolicyOptions = {}) {
   return { clock, admit, refusalOf, perform, end }
 }
 
-test('breaker, rate, queue: the first one refuses what all would refuse', async () => {
+test('breaker, rate, queue: if all would refuse, the first one does', async () => {
   const asked: string[] = []
   const layers = layersOf({ admit: ({ client = '' }) => void asked.push(client) })
   const ticket = await layers.admit(runOf('bob'))
@@ -77,7 +77,7 @@ test('work that the queue refuses does not count for the rate, and uses no trial
   assert.equal(await layers.refusalOf(runOf()), 'admitted')
 })
 
-test('our faults count against the runtime for all, timeouts and memory deaths against their client alone', async () => {
+test('faults of Lazaret count against the runtime, timeouts and memory exhaustion against the client', async () => {
   const layers = layersOf({ rate: undefined })
   await layers.perform(runOf('ada', 'python'), 'fault', 10)
   assert.equal(await layers.refusalOf(runOf('bob', 'python')), 'CIRCUIT_OPEN')
@@ -88,7 +88,7 @@ test('our faults count against the runtime for all, timeouts and memory deaths a
   await layers.perform(runOf('bob'), 'completed')
 })
 
-test('cancelled and refused work says nothing of anybody, nor do a guest’s own errors', async () => {
+test('cancelled and refused work and a guest’s own errors do not count', async () => {
   const layers = layersOf({ rate: undefined })
   for (const outcome of ['cancelled', 'refused', 'failed', 'killed', 'syntax-error'] as const)
     await layers.perform(runOf(), outcome, 20)

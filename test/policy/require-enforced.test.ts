@@ -9,12 +9,12 @@ const held = limitMechanisms({ cgroupVersion: 1, level: 'strong', identity: 'own
 const watched = limitMechanisms({ cgroupVersion: null, level: 'standard', identity: 'shared' })
 const unheld = { ...watched, processesMax: 'none', cpuMs: 'none' } as const
 
-test('limits that something holds pass', () => {
+test('limits that can be enforced are accepted', () => {
   requireEnforced(defaultLimits, held, [])
   requireEnforced({ ...defaultLimits, cpuMs: 1 }, watched, [])
 })
 
-test('a limit that nothing holds is refused by name', () => {
+test('a limit that nothing can enforce is refused by name', () => {
   assert.throws(() => requireEnforced(defaultLimits, unheld, []), {
     code: 'LIMIT_UNENFORCEABLE',
     message: /processesMax\.$/,
@@ -29,6 +29,6 @@ test('a limit that the run does not set needs no enforcement', () => {
   assert.throws(() => requireEnforced({ ...defaultLimits, cpuMs: 1 }, unheld, []), { message: /cpuMs/ })
 })
 
-test('the operator may let a limit go unheld', () => {
+test('the operator may allow a limit to be unenforced', () => {
   requireEnforced(defaultLimits, unheld, ['processesMax'])
 })

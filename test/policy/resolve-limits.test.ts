@@ -10,7 +10,7 @@ import { resolveLimits } from '../../src/policy/resolve-limits.ts'
 const nothing = { defaults: {}, ceilings: {} }
 const names = Object.keys(defaultLimits) as LimitName[]
 
-test('a request that asks for nothing gets the defaults', () => {
+test('a request without limits gets the defaults', () => {
   assert.deepEqual(resolveLimits({}, nothing), { limits: defaultLimits, clamped: [] })
 })
 
@@ -22,7 +22,7 @@ test('the operator’s defaults take precedence over ours, and the request over 
   )
 })
 
-test('a key that is there without a value asks for nothing', () => {
+test('a key with the value undefined sets nothing', () => {
   const asked = { wallMs: undefined, cpuMs: undefined } as unknown as Partial<Limits>
   assert.deepEqual(resolveLimits(asked, { defaults: asked, ceilings: { wallMs: 40_000 } }), {
     limits: defaultLimits,
@@ -49,7 +49,7 @@ test('no limit on processor time is above every ceiling', () => {
   assert.equal(resolveLimits({}, { defaults: {}, ceilings: { cpuMs: null } }).limits.cpuMs, null)
 })
 
-test('files leave half of the memory to run in', () => {
+test('files may use at most half of the memory', () => {
   const { limits, clamped } = resolveLimits({ memoryBytes: 1000, diskBytes: 900 }, nothing)
   assert.deepEqual([limits.diskBytes, clamped], [500, ['diskBytes']])
 })

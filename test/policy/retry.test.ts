@@ -41,12 +41,12 @@ test('four attempts, with pauses that double, and the last error is thrown', asy
   assert.equal(thrown, error)
 })
 
-test('a part of each pause is left to chance', async () => {
+test('a part of each pause is random', async () => {
   const { pauses } = await failWith(new LazaretError('QUEUE_FULL'), { random: () => 0 })
   assert.deepEqual(pauses, [100, 200, 400])
 })
 
-test('only faults that pass and want of room are tried again', async () => {
+test('only temporary faults and full queues are retried', async () => {
   const passing: ErrorCode[] = ['QUEUE_FULL', 'CLIENT_QUEUE_FULL', 'WORKER_LOST', 'CELL_FAILED']
   const lasting: ErrorCode[] = ['RATE_LIMITED', 'CIRCUIT_OPEN', 'NOT_ADMITTED', 'INVALID_REQUEST', 'INTERNAL']
   assert.ok(passing.every((code) => isTransient(new LazaretError(code))))
@@ -54,7 +54,7 @@ test('only faults that pass and want of room are tried again', async () => {
     assert.deepEqual((await failWith(error)).attempts, [1])
 })
 
-test('what succeeds is tried no more, and an abort ends the pauses', async () => {
+test('nothing is retried after a success, and an abort ends the pauses', async () => {
   const clock = new FakeClock()
   assert.equal(await retry(async (attempt) => attempt, { clock }), 1)
   const abort = new AbortController()

@@ -119,7 +119,7 @@ describe('places', () => {
   })
 })
 
-test('thousands of clients that give up at one time keep no loop', async () => {
+test('thousands of clients that give up at one time do not block the event loop', async () => {
   const size = { runningMax: 4, memoryTotalBytes: 1000, waitingMax: 10_000, waitMs: 1000 }
   for (const reason of ['abort', 'deadline'] as const) {
     const room = new Room({ ...size, clock: systemClock })
@@ -154,7 +154,7 @@ describe('memory', () => {
     assert.deepEqual([crowd.inside, crowd.room.promisedBytes], [['b', 'c', 'e', 'd'], 100])
   })
 
-  test('that a large request has waited for is kept free of smaller ones', async () => {
+  test('that a large request waits for is not given to smaller ones', async () => {
     const crowd = new Crowd({ runningMax: 100, waitMs: 9000, isShared: true })
     for (const client of ['a', 'b']) await crowd.come(client, { memoryBytes: 45 })
     await crowd.come('large', { memoryBytes: 50 })
@@ -190,7 +190,7 @@ describe('a full queue', () => {
     return crowd
   }
 
-  test('of one client says that the machine is full, and when to come back', async () => {
+  test('of one client reports that the machine is full, and when to retry', async () => {
     const crowd = await full('a', 'a', 'a', 'a', 'a', 'a', 'a')
     assert.deepEqual(crowd.refused, ['a QUEUE_FULL'])
     assert.throws(

@@ -11,7 +11,7 @@ import { filesIn, memoryFor, resolveSandboxLimits } from '../../src/policy/sandb
 const MiB = 1024 * 1024
 const GiB = 1024 * MiB
 
-test('four sandboxes fit by default into what may be promised, or as many as fit with a gibibyte each', () => {
+test('four sandboxes fit by default into the available memory, or as many as fit with a gibibyte each', () => {
   const memoryOf = (memoryTotalBytes: number) =>
     resolveSandboxLimits({}, { machine: { memoryTotalBytes } }).limits.memoryBytes
   assert.equal(memoryOf(64 * GiB), 3 * GiB)
@@ -21,7 +21,7 @@ test('four sandboxes fit by default into what may be promised, or as many as fit
   assert.equal(memoryOf(2 * GiB), GiB)
 })
 
-test('where less memory fits, fewer files do, and that is said', () => {
+test('with less memory fewer files fit, and this is reported', () => {
   const { limits, clamps } = resolveSandboxLimits({}, { machine: { memoryTotalBytes: 8 * GiB } })
   assert.equal(limits.diskBytes, GiB)
   assert.deepEqual(clamps, [{ limit: 'diskBytes', wanted: 2 * GiB, held: GiB, of: 'default', by: 'memory' }])
@@ -36,7 +36,7 @@ test('a request for more files gets the memory for them, within the ceiling', ()
   assert.deepEqual([small.memoryBytes, small.diskBytes], [64 * MiB, MiB])
 })
 
-test('more files than fit into the memory beside them are refused', () => {
+test('more files than fit into the given memory are refused', () => {
   const refused = { code: 'INVALID_REQUEST', message: /memoryBytes of 1073741824 files may take 536870912/ }
   assert.throws(
     () => resolveSandboxLimits({ memoryBytes: GiB, diskBytes: GiB }),
@@ -45,7 +45,7 @@ test('more files than fit into the memory beside them are refused', () => {
   )
 })
 
-test('whatever the memory, all that files may take leaves some to the command that removes them', () => {
+test('for any memory, full disks leave enough for the command that removes the files', () => {
   fc.assert(
     fc.property(fc.integer({ min: 64 * MiB, max: 2 ** 44 }), (memoryBytes) => {
       const diskBytes = filesIn(memoryBytes)

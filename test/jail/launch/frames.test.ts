@@ -29,7 +29,7 @@ test('frames have the numbers and bounds that the launcher knows', () => {
   )
 })
 
-test('frames arrive whole and in order, wherever the stream is cut', () => {
+test('frames arrive completely and in order, wherever the stream is split', () => {
   const frame = fc.record(
     {
       type: fc.integer({ min: 0, max: 255 }),
@@ -59,7 +59,7 @@ test('frames arrive whole and in order, wherever the stream is cut', () => {
   )
 })
 
-test('a frame that says it is longer than the bound is refused before it is waited for', () => {
+test('a frame that declares a length above the bound is refused at once', () => {
   const header = Buffer.alloc(frameHeaderBytes)
   header.writeUInt32LE(frameBytesMax + 1)
   assert.throws(() => new FrameDecoder().push(header), /1048577 bytes/)
@@ -80,6 +80,6 @@ test('payloads are little-endian, length-prefixed, and texts end in NUL', () => 
   )
 })
 
-test('a text with NUL inside does not cross', () => {
+test('a text that contains NUL is refused', () => {
   assert.throws(() => new PayloadWriter().string('a\0b'), RangeError)
 })

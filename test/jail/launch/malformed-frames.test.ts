@@ -73,7 +73,7 @@ describe(`a launcher that gets malformed frames, of the seed ${seed},`, () => {
   })
   after(() => machine[Symbol.asyncDispose]())
 
-  it('ends with a fault or goes on, and never by a signal', async () => {
+  it('ends with a fault or continues, and never dies of a signal', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
         const bytes = changes.reduce((stream, { at, to, isCut }) => {

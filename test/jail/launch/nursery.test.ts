@@ -111,7 +111,7 @@ const greet = (id: number, role: number): Buffer =>
   encodeFrame(frameType.greeting, id, Uint8Array.of(role, 0))
 
 describe('a host', () => {
-  it('that builds one cell has no nursery; from the second on it has one, and its cells are of that', async () => {
+  it('starts no nursery for its first cell; from the second cell on, a nursery starts the launchers', async () => {
     await (await build()).clean()
     assert.deepEqual([machine.nursery.process, livingDescendants(process.pid)], [undefined, []])
     const nursery = await raise()
@@ -121,7 +121,7 @@ describe('a host', () => {
     await clean()
   })
 
-  it('is not kept from ending by an idle nursery, which ends with it', async () => {
+  it('is not kept alive by an idle nursery, which ends with it', async () => {
     const code = `const lazaret = (await import('${library}')).createLazaret({ minimumProtection: 'restricted' })
       for (let i = 0; i < 4; i++) await lazaret.run({ language: 'shell', code: ':' })
       process.stdout.write('done')`
@@ -135,7 +135,7 @@ describe('a host', () => {
     for (const one of family) await assertDead(one)
   })
 
-  it('that is a worker thread takes its nursery along when it is terminated', async () => {
+  it('that is a worker thread ends its nursery when it is terminated', async () => {
     // Without pools: a worker that waits would leave its folder, which at `restricted` only the host itself may remove.
     const code = `import { createLazaret } from '${library}'
       import { parentPort } from 'node:worker_threads'
@@ -157,7 +157,7 @@ describe('a host', () => {
 })
 
 describe('the nursery', () => {
-  it('hangs up on every process but its host, and launches nothing for it', async () => {
+  it('disconnects every process except its host, and launches nothing for it', async () => {
     const nursery = await raise()
     const bytes = Buffer.concat([greet(1, 1), greet(1, 3)]).toString('hex')
     const code = `
@@ -234,7 +234,7 @@ describe('the nursery', () => {
     assert.deepEqual(livingDescendants(nursery.pid), [])
   })
 
-  it('kills a launcher on request, and not what has its number afterwards', async () => {
+  it('kills a launcher on request, and no later process with the same number', async () => {
     const nursery = await raise()
     const launcher = await launch(nursery, false)
     const other = await launch(nursery, false)
@@ -264,7 +264,7 @@ describe('the nursery', () => {
 })
 
 describe('when a nursery dies', () => {
-  it('its cells live on to their proper end, and the host gets another', async () => {
+  it('its cells continue to their normal end, and the host gets another nursery', async () => {
     const nursery = await raise()
     const { cell, clean } = await build()
     const pid1 = find(cell.pid1)
@@ -279,7 +279,7 @@ describe('when a nursery dies', () => {
     assert.notEqual(machine.nursery.process?.pid, nursery.pid)
   })
 
-  it('if it is stopped while it should fork a launcher, the cell is built without it', async () => {
+  it('if it is stopped before it forks a launcher, the cell is built without it', async () => {
     const nursery = await raise()
     process.kill(nursery.pid as number, 'SIGSTOP')
     await (await build()).clean()

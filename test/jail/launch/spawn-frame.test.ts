@@ -26,7 +26,7 @@ const {
   SPAWN_HAS_OWN_CHANNEL,
 } = readEnums(readSource('serve/guest.h'))
 
-test('a spawn frame has the launcher’s order', () => {
+test('a spawn frame has its fields in the launcher’s order', () => {
   const expected = [
     '04000000 0a00000000000000 0000000000000000 1400000000000000', // flags, output, memory, cpu
     '1e00000000000000 2800000000000000 3200000000000000 3c00000000000000', // wall, sockets, tasks, files
@@ -48,7 +48,7 @@ const begin: BeginSpec = {
   resized: [{ path: '/tmp', flags: 6, options: 'size=8' }],
 }
 
-test('a begin frame has the launcher’s order', () => {
+test('a begin frame has its fields in the launcher’s order', () => {
   const expected = [
     '0a00000000000000 0500000000000000 0000000000000000', // output, memory, cpu
     '1e00000000000000 0000000000000000 0000000000000000 0000000000000000', // wall, sockets, tasks, files
@@ -70,7 +70,7 @@ test('no more mounts are resized than the launcher takes', () => {
     assert.ok(sizedMounts(place, 1 << 20).length <= Number(most))
 })
 
-test('a figure that is room beside others is marked as the launcher reads it', () => {
+test('a limit that is added to the usage of others has the launcher’s flag', () => {
   const [, shift = ''] = /BESIDE_OTHERS = 1 << (\d+)/.exec(readSource('serve/limits.c')) ?? []
   const one = { resource: 6, soft: 1, hard: 2 }
   const marked = encodeBegin({ ...begin, rlimits: [{ ...one, isBesideOthers: true }] })
@@ -123,7 +123,7 @@ test('an exit is read at the launcher’s offsets', () => {
   for (const at of [1, 5, 13, 21, 29, 37, 46, 54, 58]) assert.ok(writes.includes(at), `offset ${at}`)
 })
 
-test('signals have their usual names, also the real-time ones that have none of their own', () => {
+test('signals have their usual names, and real-time signals have names, too', () => {
   assert.deepEqual([9, 15, 31].map(signalName), ['SIGKILL', 'SIGTERM', 'SIGSYS'])
   assert.match(signalName(6), /^SIGABRT$/)
   assert.match(signalName(64), /^SIG/)

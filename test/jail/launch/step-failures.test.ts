@@ -163,7 +163,7 @@ describe('a step that fails while a cell is built', () => {
     }
   })
 
-  it('is tried for every record that there is', () => {
+  it('is tested for every type of record', () => {
     const tried = new Set<string>([
       ...[...steps, ...failingStepsOfWardens].map(({ name }) => name),
       ...keepers,
@@ -174,7 +174,7 @@ describe('a step that fails while a cell is built', () => {
     )
   })
 
-  it('ends the cell wherever in the plan it stands', async () => {
+  it('ends the cell wherever it is in the plan', async () => {
     await using first = await useLauncher(machine)
     const { records } = first.plan
     for (let at = 0; at < records.length; at++) {
@@ -197,7 +197,7 @@ describe('a step that fails while a cell is built', () => {
     ['with a byte missing', (payload: Buffer) => payload.subarray(0, -1)],
     ['with a byte to spare', (payload: Buffer) => Buffer.concat([payload, Buffer.alloc(1)])],
   ] as const) {
-    it(`is every record ${name}, and none of its effect is to be seen`, async () => {
+    it(`affects every record ${name}, and leaves no effect of it`, async () => {
       await using first = await useLauncher(machine)
       const kinds = new Set(first.plan.records.map((record) => record.do))
       for (const kind of kinds) {

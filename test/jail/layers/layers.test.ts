@@ -30,7 +30,7 @@ const plans = {
   restricted: planRestrictedExample(sharedGround),
 }
 
-test('each layer goes when the records that build it go', () => {
+test('each layer is missing if the records that build it are missing', () => {
   for (const plan of Object.values(plans)) {
     for (const { name, isBuiltBy } of layerRows.filter((row) => plan.layers.includes(row.name))) {
       const kinds = new Set(plan.records.map((record) => record.do))
@@ -52,7 +52,7 @@ test('every layer exists at some level, and has a unique name', () => {
   assert.equal(new Set(layerRows.map(({ name }) => name)).size, layerRows.length)
 })
 
-test('a folder of the host that is shown as it is takes the own view away', () => {
+test('a host folder that is shown without own inodes removes the layer of the own view', () => {
   const { layers } = planExample({
     ...ownGround,
     hostView: { ...ownGround.hostView, refusedLowers: ['/'] },
@@ -84,7 +84,7 @@ test('a space has all layers of a cell, some of them from the cell that it lies 
   }
 })
 
-test('what layers promise of a guest is read from its status, and shown', () => {
+test('what layers promise about a guest is read from its status, and reported', () => {
   for (const plan of Object.values(plans)) {
     const promised = promisesOf(plan.layers)
     const status = Object.entries(promised).map(([name, value]) => `${name}:\t${value}`)
@@ -103,7 +103,7 @@ test('Landlock is named with the kernel’s version of it, and nothing else chan
   )
 })
 
-test('doctor says of a machine with every layer that it is well', () => {
+test('doctor reports ok for a machine with every layer', () => {
   const { layers, promises } = plans.strong
   const links = ['user', 'pid', 'mnt', 'net', 'ipc', 'uts', 'cgroup']
   const seen = {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { limitMechanisms } from '../../../src/jail/limits/plan-limits.ts'
 
-test('without cgroups a receipt says watchdog and rlimit where it would have said cgroup', () => {
+test('without cgroups a receipt names watchdog and rlimit instead of cgroup', () => {
   const [held, alone] = [
     limitMechanisms({ cgroupVersion: 2, level: 'strong', identity: 'own' }),
     limitMechanisms({ cgroupVersion: null, level: 'standard', identity: 'shared' }),
@@ -19,7 +19,7 @@ test('without cgroups a receipt says watchdog and rlimit where it would have sai
   )
 })
 
-test('without a file system of its own, a run’s disk is held by the watchdog', () => {
+test('without its own file system, a run’s disk limit is enforced by the watchdog', () => {
   assert.equal(
     limitMechanisms({ cgroupVersion: 1, level: 'restricted', identity: 'shared' }).diskBytes,
     'watchdog',
@@ -27,7 +27,7 @@ test('without a file system of its own, a run’s disk is held by the watchdog',
   assert.equal(limitMechanisms({ cgroupVersion: 1, level: 'strong', identity: 'own' }).diskBytes, 'tmpfs')
 })
 
-test('processes that the kernel counts with those of the service are held by the watchdog', () => {
+test('the watchdog limits processes that the kernel counts together with those of the service', () => {
   const heldBy = (level: 'standard' | 'restricted', identity: 'own' | 'shared', isInSpace = false) =>
     limitMechanisms({ cgroupVersion: null, level, identity, isInSpace }).processesMax
   assert.equal(heldBy('restricted', 'shared'), 'watchdog')
@@ -38,7 +38,7 @@ test('processes that the kernel counts with those of the service are held by the
   assert.equal(heldBy('standard', 'own', true), 'rlimit')
 })
 
-test('a snippet’s thread has no process, descriptor or file to give away', () => {
+test('a snippet’s thread has no limits on processes, descriptors or files', () => {
   const { wallMs, memoryBytes, processesMax, hostMs } = limitMechanisms({
     level: 'wasm',
     cgroupVersion: null,

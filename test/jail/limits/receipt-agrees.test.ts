@@ -259,7 +259,7 @@ function receiptOf(limits: Limits, held: LimitPlan) {
 for (const situation of situations) {
   const { wall, identity, hasCgroup, start } = situation
   const title = `${start}, behind ${wall}, with ${identity} ids and ${hasCgroup ? 'a' : 'no'} cgroup`
-  test(`${title}: what the receipt says is what was sent`, () => {
+  test(`${title}: the receipt agrees with the limits that were sent`, () => {
     fc.assert(
       fc.property(anyLimits, (limits) => {
         const begun = begin(situation, limits)
@@ -277,7 +277,7 @@ for (const situation of situations) {
     )
   })
 
-  test(`${title}: a cgroup has figures exactly where it is joined, and the filter knows of it`, () => {
+  test(`${title}: a cgroup has limits exactly if it is joined, and the filter depends on it`, () => {
     const { cgroup, held } = begin(situation, defaultLimits)
     const plans = plansOf(situation, defaultLimits)
     assert.equal(cgroup !== null, isJoined(plans))
@@ -286,7 +286,7 @@ for (const situation of situations) {
   })
 }
 
-test('each limit has a proof for each way in which a ground may hold it, and no other', () => {
+test('each limit has a check for each mechanism that can enforce it, and no other', () => {
   const ways = new Map<string, Set<string>>()
   for (const situation of situations)
     for (const [name, by] of Object.entries(limitMechanisms(limitGround(situation))))
@@ -299,7 +299,7 @@ test('each limit has a proof for each way in which a ground may hold it, and no 
   assert.deepEqual(found, proved)
 })
 
-test('without a cell nothing is held by what only cells have', () => {
+test('without a cell, no limit is enforced by a mechanism of cells', () => {
   const ways = new Set(Object.values(limitMechanisms(threadGround)))
   assert.deepEqual([...ways].toSorted(), ['host', 'wasm'])
 })

@@ -27,7 +27,7 @@ function planned(
   return new Map(rlimits.map(({ resource, soft, hard }) => [resource, { soft, hard }]))
 }
 
-test('core dumps are off, and not at 0, which would start a handler of the host’s; files, sizes and descriptors bounded, always', () => {
+test('core dumps are off, but not with 0, which would start a handler of the host; other rlimits are always set', () => {
   const plan = planned({ diskBytes: 4096, openFilesMax: 32 })
   assert.deepEqual(plan.get(numbers.core), { soft: 1, hard: 1 })
   assert.deepEqual(plan.get(numbers.fileSize), { soft: 4096, hard: 4096 })
@@ -45,7 +45,7 @@ test('address space is never limited, because engines reserve far more than they
   for (const ground of [held, alone]) assert.equal(planned({}, ground).get(numbers.addressSpace), undefined)
 })
 
-test('data is limited only where no cgroup holds memory, and above the runtime’s own needs', () => {
+test('data is limited only where no cgroup limits memory, and above the runtime’s own needs', () => {
   assert.equal(planned({ memoryBytes: 5000 }).get(numbers.data), undefined)
   const { hard = 0 } = planned({ memoryBytes: 5000 }, alone).get(numbers.data) ?? {}
   assert.ok(hard >= 6000)
@@ -61,7 +61,7 @@ test('where a cgroup counts processes, the rlimit is the fallback', () => {
   )
 })
 
-test('where the kernel counts guests with their neighbours, the rlimit leaves room for those', () => {
+test('where the kernel counts guests together with other processes, the rlimit includes those', () => {
   const neighbours = 8192
   const inSpace = { ...alone, identity: 'shared', isInSpace: true } as const
   assert.ok(Number(planned({ processesMax: 10 }, inSpace).get(numbers.processes)?.hard) > neighbours)

@@ -38,7 +38,7 @@ const failedAt = (name: string, errno: number, around: Partial<Surroundings> = {
     { ...nowhere, ...around },
   )
 
-test('a refusal of the machine is JAIL_UNAVAILABLE, and one that a weaker wall may do without', () => {
+test('a step that the machine refuses is JAIL_UNAVAILABLE, and a weaker wall can be tried', () => {
   for (const name of ['open-tree', 'clone', 'private', 'mount', 'pivot', 'hostname']) {
     const error = failedAt(name, EPERM)
     assert.ok(error instanceof WallRefused, name)
@@ -60,7 +60,7 @@ test('a folder that may not be entered does not count as a refusal of namespaces
   assert.ok(!(error instanceof WallRefused))
 })
 
-test('neither is it one when the machine has as many mounts as it allows', () => {
+test('the maximum number of mounts does not count as a refusal either', () => {
   const error = failedAt('bind', ENOSPC)
   assert.ok(!(error instanceof WallRefused))
   assert.equal(error.code, 'CELL_FAILED')
@@ -124,7 +124,7 @@ const whoRefused: Record<
 }
 
 for (const [who, { name = 'clone', errno = EPERM, around, hint }] of Object.entries(whoRefused)) {
-  test(`when it was ${who}, the hint says so and what to change`, () => {
+  test(`if ${who} refused, the hint names it and what to change`, () => {
     assert.match(failedAt(name, errno, around).hint, hint)
   })
 }

@@ -48,7 +48,7 @@ describe('while cells of two hosts are alive', () => {
   })
   after(() => Promise.all(machines.map((machine) => machine[Symbol.asyncDispose]())))
 
-  it('none of them is root, and those with ids of their own share none', async () => {
+  it('none of them is root, and no two cells with their own ids share one', async () => {
     await using stack = new AsyncDisposableStack()
     const owners = new Map<number, number>()
     for (let index = 0; index < cells; index++) {

@@ -18,7 +18,7 @@ function makeFolder(name: string): string {
   return folder
 }
 
-test('a folder of files, folders and links has nothing against it', async () => {
+test('a folder of files, folders and links is accepted', async () => {
   const folder = makeFolder('plain')
   const elsewhere = makeFolder('elsewhere')
   execFileSync('mkfifo', [join(elsewhere, 'pipe')])
@@ -27,7 +27,7 @@ test('a folder of files, folders and links has nothing against it', async () => 
   assert.equal(await findSocket(folder, systemClock), undefined)
 })
 
-test('what lies deep is found, and so is what is shown by itself or through a link', async () => {
+test('a socket is found at any depth, and if it is shown itself or through a link', async () => {
   const folder = makeFolder('deep')
   const path = join(folder, 'down/deeper/pipe')
   execFileSync('mkfifo', [path])
@@ -36,7 +36,7 @@ test('what lies deep is found, and so is what is shown by itself or through a li
     assert.deepEqual(await findSocket(shown, systemClock), { what: 'is a named pipe', path })
 })
 
-test('a folder that is too large to be looked through is not taken for one without sockets', async () => {
+test('a folder that is too large to search is refused', async () => {
   const folder = makeFolder('large')
   const exact = { ...searchBounds, entriesMax: 6 }
   assert.equal(await findSocket(folder, systemClock, exact), undefined)

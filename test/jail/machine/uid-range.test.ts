@@ -79,7 +79,7 @@ test('allocators in two processes never share an id, and an id is free again whe
   assert.equal((await takeAll(later, 128)).length, 128)
 })
 
-test('an id that was given back is handed out again, the others first', async () => {
+test('a returned id is assigned again, after all others', async () => {
   await using ids = allocate(freshRange(1))
   const first = await ids.take()
   ids.giveBack(first)
@@ -106,7 +106,7 @@ test('a reserved id is not handed out until it is returned', async () => {
   assert.notEqual(taken, range.first + 4)
 })
 
-test('an id that a cell has, here or elsewhere, or that is not of the range, cannot be reserved', async () => {
+test('an id that a cell of any host process has, or that is not in the range, cannot be reserved', async () => {
   const range = freshRange(2)
   await using ids = allocate(range)
   await using other = allocate(range)
@@ -152,7 +152,7 @@ test(
   },
 )
 
-test('a run of pairs is in a row, in one block, and nobody else’s until it is given back', async () => {
+test('a run of pairs is contiguous, in one block, and exclusive until it is returned', async () => {
   await using ids = allocate(freshRange(2))
   const single = await ids.take()
   const runs = await Promise.all([ids.takeRun(17), ids.takeRun(17), ids.takeRun(100)])
@@ -209,7 +209,7 @@ test('a machine without such a folder gets an error that names it', async () => 
   await assert.rejects(ids.take(), { code: 'JAIL_UNAVAILABLE', message: /cannot be claimed/, hint: /\/run/ })
 })
 
-test('a folder, or a file in it, that others could have put there is not used', async () => {
+test('a folder or file that others could have created is not used', async () => {
   const open = join(folder, 'open')
   mkdirSync(open)
   chmodSync(open, 0o755)
@@ -224,7 +224,7 @@ test('a folder, or a file in it, that others could have put there is not used', 
   }
 })
 
-test('a claim that was asked for ahead of time is the one that is used', async () => {
+test('a claim that was prepared is used', async () => {
   const range = freshRange(1)
   await using ids = allocate(range)
   ids.prepare()

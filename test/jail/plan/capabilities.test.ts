@@ -10,10 +10,10 @@ function listCapabilities(mask: bigint): number[] {
   )
 }
 
-test('pid 1 of an ordinary user’s cell keeps network, chroot and mounts, and nothing else', () => {
+test('pid 1 of an ordinary user’s cell keeps only the capabilities for network, chroot and mounts', () => {
   assert.deepEqual(listCapabilities(capabilitiesOfPid1('shared')), [12, 18, 21])
 })
 
-test('pid 1 of root’s cell also changes ids and ends guests of another uid', () => {
+test('pid 1 of root’s cell can also change ids and end guests of another uid', () => {
   assert.deepEqual(listCapabilities(capabilitiesOfPid1('own')), [5, 6, 7, 12, 18, 21])
 })

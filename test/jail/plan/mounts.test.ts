@@ -67,7 +67,7 @@ const name = fc.stringMatching(/^[a-z]{1,3}$/)
 const guest = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => `/data/${parts.join('/')}`)
 const bind: fc.Arbitrary<Bind> = guest.map((path) => ({ host: `/srv${path}`, guest: path }))
 
-test('whatever is readable, nothing is ever made in a folder of the host: it is planned apart or refused', () => {
+test('for any readable folders, nothing is created in a folder of the host: the plan avoids it or is refused', () => {
   let planned = 0
   let refused = 0
   fc.assert(
@@ -158,7 +158,7 @@ test('writable mounts are bounded in bytes and files, without devices and set-ui
   )
 })
 
-test('the whole root is read-only in the end, and the parts of /proc that tell of the machine are closed', () => {
+test('the whole root becomes read-only, and the parts of /proc about the machine are masked', () => {
   const plan = planExample(ownGround)
   assert.deepEqual(
     recordsOf(plan, 'set-attributes').map(({ path, attributes }) => [path, attributes & 1]),

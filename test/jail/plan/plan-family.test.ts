@@ -36,7 +36,7 @@ function outline(plan: CellPlan): string[] {
 }
 
 for (const [who, ground] of Object.entries(grounds)) {
-  test(`started ${who}, a family listens and holds its folders while it is still outside`, () => {
+  test(`started ${who}, a family opens its socket and its folders before it enters its namespaces`, () => {
     const all = names(family(ground))
     assert.ok(all.indexOf('listen') < all.indexOf('clone'))
     assert.ok(all.lastIndexOf('open-folder') < all.indexOf('clone'))
@@ -45,7 +45,7 @@ for (const [who, ground] of Object.entries(grounds)) {
     assert.ok(!all.includes('guest-landlock'), 'its forks would inherit it')
   })
 
-  test(`started ${who}, every slot of a family and of a space is filled once`, () => {
+  test(`started ${who}, every slot of a family and of a space is opened once`, () => {
     for (const plan of [family(ground), space(ground)]) {
       const filled = (['open-tree', 'open-write', 'open-folder', 'open-at', 'listen'] as const).flatMap(
         (name) => recordsOf(plan, name).map(({ slot }) => slot),
@@ -54,7 +54,7 @@ for (const [who, ground] of Object.entries(grounds)) {
     }
   })
 
-  test(`started ${who}, a family has no users but its own, and a space those of its family`, () => {
+  test(`started ${who}, a family has its own user namespace, and a space uses that of its family`, () => {
     const newUser = 0x1000_0000
     const flags = (plan: CellPlan) =>
       plan.records.flatMap((record) => (record.do === 'clone' ? record.flags : []))[0] ?? 0
@@ -63,7 +63,7 @@ for (const [who, ground] of Object.entries(grounds)) {
     assert.equal(flags(space(ground)) | newUser, flags(family(ground)))
   })
 
-  test(`started ${who}, a space mounts what is its own, then hides parts of /proc`, () => {
+  test(`started ${who}, a space makes its own mounts, and then masks parts of /proc`, () => {
     const expected = [
       ...(ground.cgroupJoins.length > 0 ? ['open-at'] : []),
       'clone',
@@ -118,7 +118,7 @@ test('guests of a family that a user started share the one id that there is', ()
   assert.equal(recordsOf(family(sharedGround), 'id-maps')[0]?.uidMap, '1000 1234 1')
 })
 
-test('the filter of a zygote refuses what a guest’s does, but for entering its space', () => {
+test('the filter of a zygote refuses what a guest’s does, except the calls for entering a space', () => {
   const options = { architecture: 'x64', memoryHeldByCgroup: true } as const
   const [own] = recordsOf(family(ownGround), 'guest-filter')
   assert.notDeepEqual(own?.program, seccompProgram(options))

@@ -19,7 +19,7 @@ test('records have the order of the launcher’s table of steps', () => {
   )
 })
 
-test('a plan is a row of number, length and payload', () => {
+test('a plan is a sequence of number, length and payload', () => {
   const plan = encodePlan([
     { do: 'hostname', name: 'cell' },
     { do: 'set-ids', uid: 1, gid: 2 },
@@ -34,7 +34,7 @@ test('a plan is a row of number, length and payload', () => {
   assert.deepEqual([...plan], expected)
 })
 
-test('a plan is data alone: a copy of it gives the same bytes, and so do the same shape and ground', () => {
+test('a plan is only data: a copy gives the same bytes, and so do the same shape and ground', () => {
   for (const ground of [ownGround, sharedGround]) {
     const { records } = planExample(ground)
     const bytes = encodePlan(records)
@@ -43,7 +43,7 @@ test('a plan is data alone: a copy of it gives the same bytes, and so do the sam
   }
 })
 
-test('every record of a real plan can be walked by its lengths to the last byte', () => {
+test('the lengths of the records of a real plan add up to the last byte', () => {
   for (const ground of [ownGround, sharedGround]) {
     const { records } = planExample(ground)
     const plan = encodePlan(records)

@@ -20,7 +20,7 @@ const guardRoot = ['set-attributes', 'root-guard']
 const afterGuard = ['count-locks', 'read-only', 'mask', 'loopback', 'hostname']
 const guests = ['guest-landlock', 'guest-filter', 'keep-capabilities', 'serve']
 
-test('started by root, a cell takes hold of everything while it is root, then becomes its own uid', () => {
+test('started by root, a cell opens everything while it is root, then changes to its own uid', () => {
   const names = outline(planExample(ownGround).records)
   const head = [
     'open-write',
@@ -39,7 +39,7 @@ test('started by root, a cell takes hold of everything while it is root, then be
   assert.deepEqual(names.slice(-tail.length), tail)
 })
 
-test('started by a user, a cell takes hold of the host’s files in its own namespaces, where it may', () => {
+test('started by a user, a cell opens the host’s files inside its own namespaces, where it is allowed to', () => {
   const names = outline(planExample(sharedGround).records)
   const head = ['id-maps', 'clone', ...beforeMounts, 'open-lower', 'open-tree', 'root']
   assert.deepEqual(names.slice(0, head.length), head)
@@ -78,7 +78,7 @@ for (const [who, ground] of Object.entries(grounds)) {
     assert.ok(names.indexOf('guard') > names.lastIndexOf('become'))
   })
 
-  test(`started ${who}, every slot is filled once and emptied once`, () => {
+  test(`started ${who}, every slot is opened once and used once`, () => {
     const plan = planExample(ground)
     const fills = ['open-tree', 'open-lower', 'open-write'] as const
     const empties = ['bind', 'own-view', 'join'] as const

@@ -29,7 +29,7 @@ test('stub and warden are confined before there is a guest, the stub before ther
   }
 })
 
-test('root’s guests have an id that neither stub nor warden has, and the folders that they may write to', () => {
+test('root’s guests have an id that neither stub nor warden has, and own the folders that they may write to', () => {
   const [taken] = recordsOf(own, 'take-ids')
   const guest = own.records.find(({ do: name }) => name === 'guest-ids') as
     | { readonly uid: number; readonly gid: number }

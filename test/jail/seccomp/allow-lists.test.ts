@@ -32,7 +32,7 @@ describe('every allowlist', () => {
     }
   })
 
-  it('refuses each value of 16 bits that it does not name, and each single bit', () => {
+  it('refuses each unlisted 16-bit value, and each unlisted bit', () => {
     const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit)
     for (const list of lists) {
       if (list.isFlags !== undefined || list.mask !== undefined) continue
@@ -53,7 +53,7 @@ describe('every allowlist', () => {
 })
 
 describe('docs/internals/kernel-surface.md', () => {
-  it('has the tables that the lists make', () => {
+  it('has the tables that are generated from the lists', () => {
     const page = readText('docs/internals/kernel-surface.md')
     assert.equal(page.slice(page.indexOf('## ')), describeLists(lists))
   })

@@ -100,13 +100,13 @@ describe('the running kernel, under the filter,', { skip: reasonToSkip() }, () =
     )
   })
 
-  it('gives out no memory that nothing counts', async () => {
+  it('allows no memory that nothing counts', async () => {
     const mmap = numberOf('mmap', architecture)
     const calls = [0x21, 0x23, 0x22].map((flags) => [mmap, 0, 4096, 3, flags, -1, 0])
     assert.deepEqual(await errnosOf({ memoryHeldByCgroup: false }, calls), [1, 1, 0])
   })
 
-  it('starts no process where none may start', async () => {
+  it('starts no process where processes are not allowed', async () => {
     const calls = [[numberOf(clone, architecture), sigchld, 0, 0, 0, 0]]
     if (architecture === 'x64') calls.push([numberOf('fork', 'x64')], [numberOf('vfork', 'x64')])
     const errnos = await errnosOf({ memoryHeldByCgroup: true, canSpawn: false }, calls)
@@ -116,7 +116,7 @@ describe('the running kernel, under the filter,', { skip: reasonToSkip() }, () =
     )
   })
 
-  it('reaches no other process and no internet where it shares the host’s namespaces', async () => {
+  it('prevents access to other processes and the internet where guests share the host’s namespaces', async () => {
     const options = { memoryHeldByCgroup: false, sharesHost: { network: false, owner: true } }
     const calls = [
       [numberOf('socket', architecture), 2, 1, 0],

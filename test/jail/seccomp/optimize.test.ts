@@ -34,7 +34,7 @@ const anyInstruction: fc.Arbitrary<Instruction> = fc.oneof(
 /** No jump leads past the end: enough answers stand there. */
 const ending = Array.from({ length: 13 }, (_, index) => answer(100 + index))
 
-test('an optimized program answers as before', () => {
+test('an optimized program gives the same answers', () => {
   const words = fc.array(small.map(BigInt), { minLength: 3, maxLength: 3 })
   fc.assert(
     fc.property(fc.array(anyInstruction, { maxLength: 60 }), small, words, (start, number, chosen) => {

@@ -13,7 +13,7 @@ describe('the system call policy', () => {
     for (const rule of everyRule) assert.match(rule.reason, /^[A-Z].{10,}\.$/, rule.name)
   })
 
-  it('says nothing twice', () => {
+  it('has no duplicate rules', () => {
     for (const situation of everySituation('x64')) {
       const seen = planRules(situation).map((rule) => JSON.stringify([rule.name, rule.tests, rule.action]))
       const twice = seen.filter((entry, index) => seen.indexOf(entry) !== index)
@@ -27,7 +27,7 @@ describe('the system call policy', () => {
     }
   })
 
-  it('gives one number to one call, on each architecture', () => {
+  it('gives each number to one call, on each architecture', () => {
     for (const architecture of ['x64', 'arm64'] as const) {
       const names = new Map<number, string>()
       for (const { name, numbers } of everyRule) {
@@ -96,7 +96,7 @@ for (const architecture of ['x64', 'arm64'] as const) {
       }
     })
 
-    it('put no call of the kernel’s headers into a hole', (context) => {
+    it('do not treat a call of the kernel’s headers as unassigned', (context) => {
       const { unassigned, newestReviewed } = architectures[architecture]
       const known = readNumbers(header)
       const newest = Math.max(...known.values())

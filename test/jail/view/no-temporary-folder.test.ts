@@ -38,7 +38,7 @@ test('without a temporary folder, the error says why, and what to set', () => {
   assert.throws(() => folders.next(), { code: 'JAIL_UNAVAILABLE', message: /ENOENT/, hint: /TMPDIR/ })
 })
 
-test('a Lazaret that needs no such folder does not ask for one', async () => {
+test('a Lazaret that does not need such a folder works without one', async () => {
   process.env['TMPDIR'] = join(folder, 'nowhere')
   await using lazaret = createLazaret()
   const { level } = await lazaret.probe().catch(() => ({ level: 'none' }))

@@ -31,7 +31,7 @@ for _ in range(300):
     os.chdir('d' * 200)
 open('file', 'w').close()`
 
-test('a run’s folder is removed, with trees in it that are deeper than any path is long', async () => {
+test('a run’s folder is removed, even with trees that are deeper than the longest path', async () => {
   const path = join(folder, 'run')
   leaveRun(path)
   const { status } = spawnSync('python3', ['-c', deeperThanAnyPath, join(path, 'tmp')])
@@ -40,7 +40,7 @@ test('a run’s folder is removed, with trees in it that are deeper than any pat
   assert.equal(existsSync(path), false)
 })
 
-test('a folder that is gone, and one that is empty, need nothing', async () => {
+test('an empty folder is removed, and a missing one is no error', async () => {
   const path = join(folder, 'empty')
   mkdirSync(path)
   await removeRun(path, { endsGuests: false })

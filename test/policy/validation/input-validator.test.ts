@@ -37,12 +37,12 @@ function levelOf(found: string): string {
   return validationRules[rule as keyof typeof validationRules].level
 }
 
-test('it finds in Python what the rules name', async () => {
+test('it finds violations of the rules in Python', async () => {
   assert.ok(pythonSamples.length >= 40)
   await findAll(pythonSamples, 'python')
 })
 
-test('it finds in JavaScript what the rules name, and the same in TypeScript', async () => {
+test('it finds violations of the rules in JavaScript, and the same in TypeScript', async () => {
   assert.ok(javascriptSamples.length >= 40)
   await findAll(javascriptSamples, 'javascript')
   await findAll(javascriptSamples, 'typescript')
@@ -57,7 +57,7 @@ test('it finds nothing in ordinary programs', async () => {
   }
 })
 
-test('names of attributes that the compiler puts together or cuts out are found', async () => {
+test('computed names of attributes are found', async () => {
   for (const code of [
     'import operator\nprint(operator.attrgetter("__cl" + f"ass__")(()))',
     'name = ("\\x5f_class__" * 2)[:9]',
@@ -81,7 +81,7 @@ test('every rule finds something in a sample of each of its languages', () => {
       assert.ok(rule === 'import-not-allowed' || seen[language].has(rule), `${rule}: ${language}`)
 })
 
-test('a finding has its rule, a sentence, and its place as an editor counts', async () => {
+test('a finding has its rule, a sentence, and its place in the numbering of editors', async () => {
   const { findings } = await validator.validate('äö = "é"; eval(äö)', 'python')
   assert.deepEqual(findings, [
     { rule: 'dynamic-code', message: '`eval` runs text as code.', line: 1, column: 11 },
@@ -142,7 +142,7 @@ const hostile = [
   'a<'.repeat(20_000),
 ]
 
-test('no program breaks it, keeps it busy for long, or holds up the event loop', async () => {
+test('no program breaks it, keeps it busy for long, or blocks the event loop', async () => {
   await keepLoopFree('validation of hostile programs', async () => {
     for (const code of hostile)
       for (const language of ['python', 'javascript', 'typescript'] as const) {
@@ -153,7 +153,7 @@ test('no program breaks it, keeps it busy for long, or holds up the event loop',
   assert.deepEqual(say(await validator.validate('eval(1)', 'javascript')), ['dynamic-code 1'])
 })
 
-test('a program that takes its thread too long keeps no other one waiting for it', async () => {
+test('a program that takes too long does not delay others', async () => {
   const slow = validator.validate(`${'<T>('.repeat(40)}1`, 'typescript', { client: 'mallory' })
   const { findings } = await validator.validate('eval(1)', 'typescript', { client: 'ada' })
   assert.equal(findings.length, 1)
@@ -186,7 +186,7 @@ test('the page on the agent executor has every rule with its level and its langu
   assert.deepEqual(table, rows)
 })
 
-test('what it quotes of a program is seen as it is written: nothing in it breaks lines, hides, or turns the direction', async () => {
+test('quotes of a program contain no line breaks, hidden characters or changes of direction', async () => {
   const hidden = [
     '\u2028',
     '\u2029',
@@ -210,7 +210,7 @@ test('what it quotes of a program is seen as it is written: nothing in it breaks
   }
 })
 
-test('a program with a warning of Python at each line can still be read', async () => {
+test('a program with a Python warning at each line is still analyzed', async () => {
   // Newer versions show such warnings unless they are told otherwise.
   const prefix = 'import warnings\nwarnings.simplefilter("always")\n'
   const noisy = { run: (request: RunRequest) => lazaret.run({ ...request, code: prefix + request.code }) }
