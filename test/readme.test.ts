@@ -45,7 +45,7 @@ const project = makeProject()
 const noSandboxes = await whyNoSandboxes()
 after(() => rmSync(project, { recursive: true, force: true }))
 
-test('every block of code runs here or says why not', () => {
+test('every block of code runs here or has a reason why not', () => {
   assert.ok(programs.length > 0 && commands.length > 0)
   const others = blocks.filter(
     (block) => block.reasonNotToRun === undefined && !programs.includes(block) && !commands.includes(block),
@@ -68,7 +68,7 @@ test('every block of code runs here or says why not', () => {
 
 for (const { place, code } of programs) {
   const skip = code.includes('lazaret.sandbox(') && noSandboxes
-  test(`the program at ${place} runs and shows what its comments say`, { skip }, () => {
+  test(`the program at ${place} runs and prints what its comments say`, { skip }, () => {
     const { source, expected } = annotate(code)
     const file = join(project, 'program.ts')
     const shownFile = join(project, 'shown.jsonl')
@@ -88,7 +88,7 @@ for (const { place, code } of programs) {
 }
 
 for (const { place, code } of commands) {
-  test(`the commands at ${place} answer what the comments below them say`, () => {
+  test(`the commands at ${place} print what the comments below them say`, () => {
     for (const { command, expected } of splitCommands(code)) {
       const ran = spawnSync('sh', ['-c', command.replace(/(?<=^|\| )npx /, '')], {
         cwd: project,

@@ -35,7 +35,7 @@ test('a client that has just had a turn comes after clients that arrived in the 
   assert.deepEqual(takeAll(other), [2, 3, 4])
 })
 
-test('of those that suit the next is taken, and the others keep their places', () => {
+test('the next matching request is taken, and the others keep their places', () => {
   const queue = queueOf(['a', 1], ['a', 2], ['b', 3], ['b', 4])
   assert.equal(
     queue.take((item) => item % 2 === 0),
@@ -48,7 +48,7 @@ test('of those that suit the next is taken, and the others keep their places', (
   assert.deepEqual(takeAll(queue), [3, 1, 4])
 })
 
-test('a request that gives up is removed once', () => {
+test('a cancelled request is removed once', () => {
   const queue = queueOf(['a', 1], ['a', 2], ['b', 3])
   assert.deepEqual([queue.remove('a', 2), queue.remove('a', 2), queue.remove('b', 1)], [true, false, false])
   assert.equal(queue.remove('nobody', 1), false)

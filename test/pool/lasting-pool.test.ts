@@ -32,14 +32,14 @@ function openPool({ failures, hasSecondStart }: { failures: Error[]; hasSecondSt
 
 const isLost = { code: 'WORKER_LOST' }
 
-test('a job goes on waiting when the worker that starts for it is lost', async () => {
+test('a job continues to wait if the worker that starts for it is lost', async () => {
   const { pool, starts } = openPool({ failures: [lost], hasSecondStart: true })
   await using _ = pool
   assert.equal((await pool.run('a')).end, 'a done')
   assert.equal(starts(), 2)
 })
 
-test('a job is refused when a second worker is lost, and the next one has two of its own', async () => {
+test('a job is refused if a second worker is lost, and the next job can lose two workers again', async () => {
   const { pool, starts } = openPool({ failures: [lost, lost, lost], hasSecondStart: true })
   await using _ = pool
   await assert.rejects(pool.run('a'), isLost)
@@ -54,7 +54,7 @@ test('a worker that can never start is not started again', async () => {
   assert.equal(starts(), 1)
 })
 
-test('a job is refused at once where the pool gives no second start', async () => {
+test('a job is refused at once if the pool allows no second start', async () => {
   const { pool, starts } = openPool({ failures: [lost], hasSecondStart: false })
   await using _ = pool
   await assert.rejects(pool.run('a'), isLost)
@@ -71,14 +71,14 @@ async function inherit(pool: LastingPool<string, string>) {
   return second
 }
 
-test('the loss of a worker that was starting before a job came is not its own', async () => {
+test('the loss of a worker that was starting before a job came does not count for the job', async () => {
   const { pool, starts } = openPool({ failures: [lost], hasSecondStart: false })
   await using _ = pool
   assert.equal((await inherit(pool)).end, 'b done')
   assert.equal(starts(), 2)
 })
 
-test('a job is refused when the worker that was started for itself is lost as well', async () => {
+test('a job is refused if the worker that was started for it is lost as well', async () => {
   const { pool, starts } = openPool({ failures: [lost, lost], hasSecondStart: false })
   await using _ = pool
   await assert.rejects(inherit(pool), isLost)

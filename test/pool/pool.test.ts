@@ -77,7 +77,7 @@ class Bench {
 }
 
 describe('how many a pool wants', () => {
-  test('nothing, until a second request finds none', () => {
+  test('none, until a second request finds no worker', () => {
     const { pool } = new Bench()
     assert.equal(pool.wantsMore, false)
     assert.equal(pool.take(), undefined)
@@ -86,7 +86,7 @@ describe('how many a pool wants', () => {
     assert.deepEqual([pool.wantsMore, pool.stats.wanted], [true, 1])
   })
 
-  test('twice as many for each that finds none, up to its largest size', async () => {
+  test('twice as many after each request that finds none, up to its maximum size', async () => {
     const bench = new Bench({ max: 6 })
     bench.ask(1)
     const wanted: number[] = []
@@ -99,7 +99,7 @@ describe('how many a pool wants', () => {
     assert.deepEqual([bench.counts.parked, bench.pool.wantsMore], [6, false])
   })
 
-  test('no more than before for those that find one', async () => {
+  test('no more than before after requests that find one', async () => {
     const bench = new Bench()
     bench.pool.want(2)
     for (let time = 0; time < 5; time++) {
@@ -117,14 +117,14 @@ describe('how many a pool wants', () => {
     })
   })
 
-  test('its smallest size from the beginning, and never less', async () => {
+  test('its minimum size from the beginning, and never less', async () => {
     const bench = new Bench({ min: 2 })
     await bench.refill()
     for (let look = 0; look < 10; look++) bench.pool.shrink()
     assert.deepEqual([bench.counts.wanted, bench.counts.parked, bench.pool.isEmpty], [2, 2, false])
   })
 
-  test('what it is told to, as far as its size allows, and not less than it wanted', () => {
+  test('the requested number, within its size, and not less than before', () => {
     const { pool } = new Bench({ max: 4 })
     pool.want(3)
     pool.want(1)
@@ -133,7 +133,7 @@ describe('how many a pool wants', () => {
     assert.equal(pool.stats.wanted, 4)
   })
 
-  test('half of what nobody needed less at each look, down to nothing', async () => {
+  test('fewer by half of the unneeded workers at each check, down to none', async () => {
     const bench = new Bench()
     bench.pool.want(8)
     await bench.refill()
@@ -149,7 +149,7 @@ describe('how many a pool wants', () => {
     assert.ok(bench.started.every(({ isEnded }) => isEnded))
   })
 
-  test('what a burst needed since the last look is kept', async () => {
+  test('as many as a burst needed since the last check', async () => {
     const bench = new Bench()
     bench.pool.want(8)
     await bench.refill()
@@ -212,7 +212,7 @@ describe('the workers of a pool', () => {
     assert.deepEqual([bench.counts.parked, bench.counts.failures], [2, 0])
   })
 
-  test('that are lost after they were taken are the run’s to notice', async () => {
+  test('that are lost after they were taken are left to the run', async () => {
     const bench = new Bench()
     bench.pool.want(1)
     await bench.refill()
@@ -238,7 +238,7 @@ describe('a pool whose starts fail', () => {
     assert.equal(bench.clock.nextMs, undefined)
   })
 
-  test('says so once, and again when it begins anew', async () => {
+  test('reports it once, and again after a success', async () => {
     const bench = new Bench({ min: 1 })
     const [first, second] = [new Error('first'), new Error('second')]
     await bench.failOnce(first)
@@ -255,7 +255,7 @@ describe('a pool whose starts fail', () => {
     assert.equal(bench.clock.nextMs, 100)
   })
 
-  test('waits for one pause only, however many starts fail together', async () => {
+  test('pauses only once, however many starts fail together', async () => {
     const bench = new Bench()
     bench.pool.want(3)
     const arrival = Promise.withResolvers<FakeWorker>()
@@ -268,7 +268,7 @@ describe('a pool whose starts fail', () => {
 })
 
 describe('a pool that is closed', () => {
-  test('gives up what is being started, and that is no failure', async () => {
+  test('aborts workers that are starting, which does not count as a failure', async () => {
     const bench = new Bench({ min: 1 })
     bench.start = (signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('no'))))
@@ -278,7 +278,7 @@ describe('a pool that is closed', () => {
     assert.deepEqual([bench.failures, bench.counts.failures, bench.counts.starting], [[], 0, 0])
   })
 
-  test('ends what is parked, and wants nothing more', async () => {
+  test('ends parked workers, and wants no more', async () => {
     const bench = new Bench({ min: 2 })
     await bench.refill()
     await bench.pool.close()

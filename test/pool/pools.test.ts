@@ -42,9 +42,9 @@ async function rightAfterEachOther(most: number, isNextWarm: () => Promise<boole
 
 const isServedWarm = async (request: RunRequest, by: Lazaret = lazaret) => isWarm(await by.run(request))
 
-describe('workers wait', () => {
+describe('workers are parked', () => {
   for (const guest of all) {
-    test(`${guest.runtime}: for the third run of a kind, not for the second`, async () => {
+    test(`${guest.runtime}: for the third run of a shape, not for the second`, async () => {
       const request = { ...guest, code: '' }
       assert.equal(await isServedWarm(request), false)
       assert.deepEqual(
@@ -64,7 +64,7 @@ describe('workers wait', () => {
     })
   }
 
-  test('for runs in quick succession, once a worker has had time to start', async () => {
+  test('for runs in quick succession, after a worker had time to start', async () => {
     const runsMax = 200
     for (const guest of all)
       await withLazaret({}, async (own) => {
@@ -78,7 +78,7 @@ describe('workers wait', () => {
       })
   })
 
-  test('as many as were asked for, until they are let go', async () => {
+  test('as many as were requested, until they are released', async () => {
     await lazaret.warmUp({ language: 'shell', count: 3 })
     assert.deepEqual([lazaret.stats().pools[0]?.parked, listCells().length], [3, 3])
     await lazaret.releaseWorkers()
@@ -86,14 +86,14 @@ describe('workers wait', () => {
     assert.equal(await isServedWarm({ ...shell, code: ':' }), false)
   })
 
-  test('at least as many as `min` says, from the first run on', async () => {
+  test('at least `min`, from the first run on', async () => {
     await withLazaret({ pools: { shell: { min: 2 } } }, async (own) => {
       assert.equal(await isServedWarm({ ...shell, code: ':' }, own), false)
       await waitForParked(2, own)
     })
   })
 
-  test('no more than `max` says, whatever is asked for', async () => {
+  test('at most `max`, whatever is requested', async () => {
     await withLazaret({ pools: { shell: { max: 2 } } }, async (own) => {
       await own.warmUp({ language: 'shell', count: 5 })
       const [pool] = own.stats().pools
@@ -101,7 +101,7 @@ describe('workers wait', () => {
     })
   })
 
-  test('also where two kinds together want more than there is room for, both at least so many', async () => {
+  test('also if two shapes together want more than the total maximum', async () => {
     const request = { language: 'shell', count: 20 } as const
     const access = { networks: ['none', 'host'] } as const
     await withLazaret({ access, pools: { shell: { min: 20, max: 20 } } }, async (own) => {
@@ -114,7 +114,7 @@ describe('workers wait', () => {
     })
   })
 
-  test('nowhere where `max` is 0', async () => {
+  test('never if `max` is 0', async () => {
     await withLazaret({ pools: { shell: { max: 0 } } }, async (own) => {
       await own.warmUp({ language: 'shell' })
       for (let time = 0; time < 3; time++)
@@ -123,7 +123,7 @@ describe('workers wait', () => {
     })
   })
 
-  test('for requests with variables where nothing has read these before', async () => {
+  test('for requests with variables that nothing has read before', async () => {
     for (const guest of all) {
       await warmUpFor(lazaret, { ...guest, code: '' })
       assert.equal(await isServedWarm({ ...guest, code: '', env: {} }), true)
@@ -136,7 +136,7 @@ describe('workers wait', () => {
     }
   })
 
-  test('that have the variables of their run where a started program has them', async () => {
+  test('and get the variables of their run', async () => {
     const programs = {
       python: {
         ...python,
@@ -176,7 +176,7 @@ await worker.terminate()
     }
   })
 
-  test('apart for requests that may use more', async () => {
+  test('separately for requests with higher limits', async () => {
     const code =
       'import resource\nresource.getrlimit(resource.RLIMIT_NOFILE)[0] == resource.getrlimit(7)[1] == 300'
     const more = { ...python, code, limits: { openFilesMax: 300 } }
@@ -225,7 +225,7 @@ print(sizes, os.listdir('/proc/self/fd'), os.getcwd(), sorted(os.environ.items()
   node: lookAroundInJavaScript,
 }
 
-describe('a guest of a worker that waited', () => {
+describe('a guest of a parked worker', () => {
   const smaller = {
     memoryBytes: 400 * 1024 * 1024,
     processesMax: 50,
@@ -247,7 +247,7 @@ describe('a guest of a worker that waited', () => {
 
   for (const guest of all) {
     for (const [what, limits] of Object.entries({ 'the usual limits': {}, 'smaller limits': smaller })) {
-      test(`${guest.runtime}: finds itself where one of a fresh cell does, with ${what}`, async () => {
+      test(`${guest.runtime}: has the same surroundings as in a fresh cell, with ${what}`, async () => {
         const code = lookAround[guest.runtime]
         const request: RunRequest = { ...guest, code, limits, args: ['a'] }
         await lazaret.releaseWorkers()
@@ -268,7 +268,7 @@ describe('a guest of a worker that waited', () => {
     }
   }
 
-  test('calls functions, and its files are brought back', async () => {
+  test('can call functions, and its files are collected', async () => {
     const functions = { double: (value: unknown) => Number(value) * 2 }
     const files = { 'in.txt': 'in' }
     const javascript = `
@@ -296,7 +296,7 @@ describe('a guest of a worker that waited', () => {
     assert.equal(Buffer.from(ofShell['out'] ?? '').toString(), 'in')
   })
 
-  test('may have as many processes as its run says, also where it was started with that number', async () => {
+  test('has the process limit of its run, even if it was started with that limit', async () => {
     const code = `
 import os, time
 count = 0
@@ -319,7 +319,7 @@ count`
     }
   })
 
-  test('has no start to pay for', async () => {
+  test('starts without delay', async () => {
     const request = { ...node, code: '1' }
     const cold = await guests.run(request)
     const parked = await run(request)
@@ -335,12 +335,12 @@ count`
 describe('modules that are loaded ahead', () => {
   const code = `import sys\n'colorsys' in sys.modules`
 
-  test('are there when a run begins', async () => {
+  test('are loaded when a run begins', async () => {
     assert.equal((await run({ ...python, code })).value, false)
     assert.equal((await run({ ...python, code, preload: ['json', 'colorsys'] })).value, true)
   })
 
-  test('and do not exist: each warm-up fails, and runs work without them', async () => {
+  test('and do not exist fail each warm-up, and runs work without them', async () => {
     const events: LazaretEvent[] = []
     await withLazaret(
       { onEvent: (event) => events.push(event), preload: ['no_such_module'] },
@@ -359,7 +359,7 @@ describe('modules that are loaded ahead', () => {
   })
 })
 
-describe('a worker that dies while it waits', () => {
+describe('a parked worker that dies', () => {
   for (const guest of all) {
     for (const what of ['its program', 'its cell'] as const) {
       test(`${guest.runtime}: is replaced where ${what} was killed, and no run notices`, async () => {
@@ -403,7 +403,7 @@ describe('a worker that dies while it waits', () => {
 })
 
 describe('many runs at one moment', () => {
-  test('are all served, and each for itself', async () => {
+  test('are all served, each with its own result', async () => {
     const numbers = Array.from({ length: 50 }, (_, index) => index)
     const results = await Promise.all(
       numbers.map((number) => guests.run({ ...python, code: 'input_data', input: number })),
@@ -415,7 +415,7 @@ describe('many runs at one moment', () => {
     assert.ok(results.some(({ usage }) => usage.queuedMs > 0))
   })
 
-  test('are forked from the running interpreter if no worker waits', async (t) => {
+  test('are forked from the running interpreter if no worker is parked', async (t) => {
     await lazaret.warmUp({ ...python, count: 1 })
     const first = await guests.run({ ...python, code: '1' })
     if (first.receipt.start !== 'forked') return t.skip('interpreters fork only behind namespaces')
@@ -429,7 +429,7 @@ describe('many runs at one moment', () => {
     )
   })
 
-  test('wait in a queue that one can leave at once', async () => {
+  test('wait in a queue, which a cancelled run leaves at once', async () => {
     const controller = new AbortController()
     const ended: string[] = []
     const note = async (name: string, request: RunRequest) => {
@@ -464,7 +464,7 @@ describe('the end', () => {
     }
   })
 
-  test('of a host that disposes of nothing comes by itself', async () => {
+  test('of a host that disposes nothing comes by itself', async () => {
     const program = `
       import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'dist/index.js'))}
       const lazaret = createLazaret()

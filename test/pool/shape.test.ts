@@ -57,7 +57,7 @@ const heldLater: Partial<Limits> = {
 }
 
 describe('the shape of a worker with a program in it', () => {
-  test('is the usual one for requests that want no more of anything', () => {
+  test('is the default one for requests without higher limits', () => {
     for (const limits of [{}, lowered, heldLater, { ...heldLater, wallMs: 1_000_000 }]) {
       const { key, limits: started } = shape(limits)
       assert.equal(key, shape().key)
@@ -66,7 +66,7 @@ describe('the shape of a worker with a program in it', () => {
   })
 
   for (const [name, value] of Object.entries(raised)) {
-    test(`is one of its own where ${name} is above the usual`, () => {
+    test(`is separate if ${name} is above the default`, () => {
       const { key, limits } = shape({ ...lowered, [name]: value })
       assert.notEqual(key, shape().key)
       assert.deepEqual(limits, { ...defaultLimits, [name]: value })
@@ -74,7 +74,7 @@ describe('the shape of a worker with a program in it', () => {
   }
 })
 
-test('a program that waits has the memory of its run where no cgroup counts it', () => {
+test('a parked program has the memory limit of its run if there is no cgroup', () => {
   const { memoryBytes } = lowered
   const { key, limits } = shape(lowered, { memoryHeldByCgroup: false })
   assert.deepEqual(limits, { ...defaultLimits, memoryBytes })
@@ -86,7 +86,7 @@ test('a program that waits has the memory of its run where no cgroup counts it',
 })
 
 describe('the shape of a finished cell', () => {
-  test('differs by the size of its disk alone', () => {
+  test('differs only by the size of its disk', () => {
     const of = (limits: Partial<Limits>) => shape(limits, { runtime: cell })
     const { diskBytes: less, ...others } = lowered
     const { diskBytes: more, ...othersRaised } = raised
@@ -98,7 +98,7 @@ describe('the shape of a finished cell', () => {
   })
 })
 
-test('runtime, language, network and modules make a shape of their own', () => {
+test('each runtime, language, network and list of modules has its own shape', () => {
   const keys = [
     shape(),
     shape({}, { runtime: cell }),
@@ -112,7 +112,7 @@ test('runtime, language, network and modules make a shape of their own', () => {
   assert.equal(shape({}, { network: 'none', preload: [] }).key, shape().key)
 })
 
-test('variables can be given to a finished cell, and to a program that has started where nothing has read them', () => {
+test('variables can be set in a parked cell, and in a parked program if nothing has read them', () => {
   const request = (more: Partial<RunRequest>): RunRequest => ({ language: 'python', code: '', ...more })
   const env = { A: '' }
   assert.deepEqual(
@@ -143,7 +143,7 @@ describe('forks', () => {
       ...{ limits: defaultLimits, usual: defaultLimits, memoryHeldByCgroup: true, sizes },
     })
 
-  test('are usual where an interpreter can have any, and never where there is a network', () => {
+  test('are the default if the interpreter supports them, and never used with a network', () => {
     const may = (runtime: Runtime, sizes: PoolSizes = {}, request: Partial<ShapeRequest> = {}) =>
       mayFork(shapeFor(sizes, runtime, request), sizes)
     assert.deepEqual(
@@ -175,7 +175,7 @@ describe('forks', () => {
     }
   })
 
-  test('have the heap of their interpreter, where that has a limit from its start', () => {
+  test('have the heap limit of their interpreter, if that has one from its start', () => {
     const { memoryBytes } = defaultLimits
     const keyFor = (runtime: Runtime, bytes: number) =>
       zygoteKey(shape({ memoryBytes: bytes }, { language: 'javascript', runtime }))

@@ -37,7 +37,7 @@ class Crowd {
   }
 }
 
-test('so many start at one time, and never more', async () => {
+test('no more than the maximum start at one time', async () => {
   const crowd = new Crowd(2)
   for (const name of ['a', 'b', 'c', 'd', 'e']) void crowd.ask(name)
   await crowd.settle()
@@ -52,7 +52,7 @@ test('so many start at one time, and never more', async () => {
   assert.ok(crowd.gate.isIdle)
 })
 
-test('leave that is given back twice counts once', async () => {
+test('a permission that is returned twice counts once', async () => {
   const crowd = new Crowd(1)
   for (const name of ['a', 'b', 'c']) void crowd.ask(name)
   await crowd.settle()
@@ -63,7 +63,7 @@ test('leave that is given back twice counts once', async () => {
   assert.deepEqual(crowd.served, ['a', 'b'])
 })
 
-test('clients come in turn', async () => {
+test('clients are admitted in turn', async () => {
   const crowd = new Crowd(1)
   void crowd.ask('first')
   for (const name of ['a1', 'a2', 'a3']) void crowd.ask(name, { client: 'a' })

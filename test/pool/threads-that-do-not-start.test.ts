@@ -9,12 +9,12 @@ const program = new URL('../support/hosts/without-threads.ts', import.meta.url).
 const start = (how: 'cold' | 'warm') =>
   run(process.execPath, ['--max-semi-space-size=1', program, how], { timeout: 60_000 })
 
-test('a thread that cannot be started is an error that says so, and nobody waits for it', async () => {
+test('a thread that cannot be started is an error with the reason, and nothing waits for it', async () => {
   const { stdout } = await start('cold')
   assert.deepEqual(JSON.parse(stdout), ['WORKER_LOST', 'WORKER_LOST', '2', '2', '2'])
 })
 
-test('a program has its own answer, also when no thread can be started in place of its own', async () => {
+test('a program gets its answer even if its thread cannot be replaced', async () => {
   const { stdout } = await start('warm')
   const [first, , ...others] = JSON.parse(stdout)
   assert.deepEqual([first, ...others], ['TIMEOUT', '2', '2', '2'], stdout)

@@ -50,7 +50,7 @@ async function run(threads: Threads, source: string, turn: Partial<ThreadTurn> =
 const isCode = (code: string) => (error: unknown) => error instanceof LazaretError && error.code === code
 
 describe('programs and threads', () => {
-  test('a program finds a thread that waits, or has one started', async () => {
+  test('a program gets a waiting thread or a new one', async () => {
     const threads = open()
     const first = await threads.run(job('emit(1)'), { wallMs })
     assert.deepEqual([first.end, first.start], [{ kind: 'completed' }, 'cold'])
@@ -62,7 +62,7 @@ describe('programs and threads', () => {
     )
   })
 
-  test('each has an engine that nobody used before', async () => {
+  test('each program has a fresh engine', async () => {
     const threads = open({ threadsMax: 1 })
     for (let round = 0; round < 5; round++)
       assert.equal(
@@ -72,7 +72,7 @@ describe('programs and threads', () => {
     assert.equal(await run(threads, 'emit([].x)'), 'undefined')
   })
 
-  test('a program that wants other memory or another clock has it, and the next one the usual', async () => {
+  test('memory and clock can be set for one program, and the next one has the defaults', async () => {
     const threads = open({ threadsMax: 1 })
     const grow =
       'const hold = []; for (let i = 0; i < 8; i++) hold.push(new Uint8Array(1e6)); emit(Date.now())'
@@ -91,7 +91,7 @@ describe('programs and threads', () => {
     assert.equal(await run(threads, grow), '0')
   })
 
-  test('there are never more threads than there may be', async () => {
+  test('there are never more threads than the maximum', async () => {
     const before = countTasks()
     const threads = open({ threadsMax: 3 })
     await threads.warmUp(3)
@@ -111,7 +111,7 @@ describe('programs and threads', () => {
     )
   })
 
-  test('a thread that had to be ended is replaced before the next program comes', async () => {
+  test('a thread that had to be ended is replaced before the next program arrives', async () => {
     const threads = open({ threadsMax: 1 })
     for (const [source, kind] of [
       [endless, 'timed-out'],
@@ -125,7 +125,7 @@ describe('programs and threads', () => {
     }
   })
 
-  test('a program that fails costs no thread', async () => {
+  test('a program that fails does not end its thread', async () => {
     const threads = open({ threadsMax: 1 })
     await threads.warmUp(1)
     const before = listTasks()
@@ -136,8 +136,8 @@ describe('programs and threads', () => {
   const listTasks = () => readdirSync('/proc/self/task').toSorted()
 })
 
-describe('who waits', () => {
-  test('has a turn after each of the other clients, however many programs they have', async () => {
+describe('a queued program', () => {
+  test('takes turns with the other clients, however many programs they have', async () => {
     const threads = open({ threadsMax: 1 })
     await threads.warmUp(1)
     const order: string[] = []
@@ -150,7 +150,7 @@ describe('who waits', () => {
     assert.deepEqual(order, ['busy 1', 'busy 2', 'calm 1', 'shy 1', 'busy 3', 'calm 2', 'busy 4', 'busy 5'])
   })
 
-  test('may stop waiting, and takes no turn', async () => {
+  test('can be cancelled, and then takes no turn', async () => {
     const threads = open({ threadsMax: 1 })
     const held = new AbortController()
     const first = run(threads, endless, { signal: held.signal })
@@ -193,7 +193,7 @@ describe('who waits', () => {
 })
 
 describe('time', () => {
-  test('a deadline is that of the clock', async () => {
+  test('a deadline uses the given clock', async () => {
     const clock = new FakeClock()
     const threads = open({ clock })
     await threads.warmUp(1)
@@ -208,7 +208,7 @@ describe('time', () => {
     assert.equal(await ended, 'timed-out')
   })
 
-  test('threads that nobody needed for a while are ended, but for one', async () => {
+  test('threads that were not needed for a while are ended, except one', async () => {
     const clock = new FakeClock()
     const threads = open({ clock, threadsMax: 4 })
     const before = countTasks()
@@ -279,7 +279,7 @@ describe('the end', () => {
     await allGone(before)
   })
 
-  test('can come twice, and before anything has begun', async () => {
+  test('may come twice, and before anything has begun', async () => {
     const threads = open()
     await threads[Symbol.asyncDispose]()
     await Promise.all([threads[Symbol.asyncDispose](), threads[Symbol.asyncDispose]()])

@@ -39,7 +39,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
       ...parts,
     })
 
-  test('one that has not shown that forks of it work bears none, and it is said once', async () => {
+  test('one whose forks do not work is not used, which is reported once', async () => {
     const told: string[] = []
     const onZygoteFailing: ZygotesParts['onZygoteFailing'] = ({ runtime }, reason) =>
       void told.push(`${runtime.name}: ${String(reason)}`)
@@ -65,7 +65,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     assert.ok(second?.alive === true && second !== first)
   })
 
-  test('one is replaced after as many births as it may have', async () => {
+  test('one is replaced after the maximum number of forks', async () => {
     await using zygotes = zygotesWith({})
     const first = await zygotes.take(shape)
     assert.ok(first !== null)
@@ -75,7 +75,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     await eventually(() => (first.alive ? 'the first one is there' : undefined), waitMs)
   })
 
-  test('one that was used lately makes no room for another', async () => {
+  test('one that was used recently is not replaced by another', async () => {
     let later = 0
     const clock = { ...systemClock, now: () => later }
     const asked: string[] = []
@@ -93,7 +93,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     assert.deepEqual(asked, [...clients, 'one too many', 'client 1'])
   })
 
-  test('those whose workers are no longer needed are ended, and no others', async () => {
+  test('only those whose workers are no longer needed are ended', async () => {
     await using zygotes = zygotesWith({})
     const [ada, bob] = [
       { ...shape, client: 'ada' },

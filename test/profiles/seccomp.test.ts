@@ -35,7 +35,7 @@ const allowedAlways = (rules: readonly SeccompRule[]) =>
       .flatMap(({ names }) => names),
   )
 
-test('the profiles are what the script makes of Docker’s own', () => {
+test('the profiles are what the script generates from Docker’s own', () => {
   assert.deepEqual(ours, JSON.parse(JSON.stringify(widenDockerProfile(original))))
   assert.deepEqual(oci, JSON.parse(JSON.stringify(toOciProfile(ours))))
 })
@@ -67,7 +67,7 @@ test('beyond Docker’s default an unprivileged container gets these calls, and 
   )
 })
 
-test('what Kubernetes reads has no condition that it would overlook, and allows the same', () => {
+test('the profile for Kubernetes has no conditions that it would ignore, and allows the same calls', () => {
   assert.ok(oci.syscalls.every((rule) => rule.includes === undefined && rule.excludes === undefined))
   const inDocker = allowedAlways(rulesInForce(ours))
   const inPod = allowedAlways(oci.syscalls)

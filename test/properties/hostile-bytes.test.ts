@@ -83,7 +83,7 @@ describe('frames of a launcher', () => {
     return { frames, isRefused: false }
   }
 
-  test('are what stands in the stream, however it was changed and cut', () => {
+  test('are those in the stream, however it was changed and split', () => {
     fc.assert(
       fc.property(stream, changes, cuts, (whole, list, places) => {
         const bytes = applyChanges(whole, list)
@@ -101,7 +101,7 @@ describe('frames of a launcher', () => {
     )
   })
 
-  test('that tell of an exit are read whole or not at all', () => {
+  test('that report an exit are read completely or not at all', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80, size: 'max' }), (bytes) => {
         const payload = Buffer.from(bytes)
@@ -139,7 +139,7 @@ describe('a spawn frame', () => {
     return { strings, rest: payload.length - at }
   }
 
-  test('says what was asked for, and refuses a text that would end early inside', () => {
+  test('contains the request, and refuses a text with a NUL character', () => {
     fc.assert(
       fc.property(
         text,
@@ -199,7 +199,7 @@ describe('messages of a guest', () => {
     return Buffer.concat(messages.map((one) => frameMessage(JSON.stringify(one))))
   })
 
-  test('become bounded claims, however they were changed and cut', () => {
+  test('become bounded claims, however they were changed and split', () => {
     fc.assert(
       fc.property(stream, changes, cuts, (whole, list, places) => {
         const bytes = applyChanges(whole, list)
@@ -233,7 +233,7 @@ describe('messages of a guest', () => {
     )
   })
 
-  test('that hold a value decode to something, whatever was done to its JSON', () => {
+  test('that contain a value decode without an error, however its JSON was changed', () => {
     fc.assert(
       fc.property(anyValue, changes, (value, list) => {
         const json = JSON.stringify(encodeValue(value).value)
@@ -254,7 +254,7 @@ describe('messages of a guest', () => {
 describe('what a collector writes', () => {
   const file = fc.record({ path: fc.string({ minLength: 1, maxLength: 20 }), bytes: fc.nat(50) })
 
-  test('lists paths inside the folder only, however it was changed', () => {
+  test('lists only paths inside the folder, however it was changed', () => {
     fc.assert(
       fc.property(fc.array(file, { maxLength: 6 }), changes, (files, list) => {
         const listed = applyChanges(Buffer.concat([encodeWanted(files), Buffer.alloc(12)]), list)
@@ -270,7 +270,7 @@ describe('what a collector writes', () => {
     )
   })
 
-  test('never fills more memory than was asked for', () => {
+  test('never uses more memory than was requested', () => {
     const word = (value: number) => Buffer.from(Uint32Array.of(value).buffer)
     const answer = fc.uint8Array({ maxLength: 60 }).map((bytes) => {
       return Buffer.concat([word(0), word(bytes.length), Buffer.from(bytes), word(0)])

@@ -90,7 +90,7 @@ function key(): fc.Arbitrary<unknown> {
 
 const values = fc.sample(anyPython, 3000)
 
-test('3,000 values of Python’s own kinds go out as they came in', async () => {
+test('3,000 values of Python’s own types return unchanged', async () => {
   const { value, truncated } = await evaluate('input_data', { input: values, resultBytes: 1 << 24 })
   assert.equal(truncated, false)
   const back = value as readonly unknown[]

@@ -28,7 +28,7 @@ for (const { language, runtime, echo } of [
   })
 }
 
-test('values that JSON cannot express travel too, and so do all parts of a result', async () => {
+test('values that JSON cannot express are preserved, too, and so are all parts of a result', async () => {
   const request: RunRequest = {
     language: 'javascript',
     code: `require('fs').writeFileSync('a.bin', Buffer.from([0, 255]))
@@ -45,7 +45,7 @@ map`,
   assert.deepEqual({ ok, outcome, receipt }, { ok: true, outcome: result.outcome, receipt: result.receipt })
 })
 
-test('an object with keys that JSON obeys is data', async () => {
+test('an object with special keys of JSON is data', async () => {
   const code = `({ toJSON: 'mine', ['__proto__']: 1, toText: 2, ok: false })`
   const result = await run({ language: 'javascript', code })
   const { value, ok } = JSON.parse(JSON.stringify(result)) as ResultDocument

@@ -20,7 +20,7 @@ export function describeRoundTrips(guests: TestLazaret, batches: number): void {
     const values = sampleValues(batches * batchLength)
 
     for (const [name, request] of Object.entries(echoes)) {
-      test(`go into ${name} and come back as they were`, async () => {
+      test(`go into ${name} and return unchanged`, async () => {
         for (let start = 0; start < values.length; start += batchLength) {
           const batch = values.slice(start, start + batchLength)
           const { outcome, value, truncated } = await guests.run({ ...request, input: batch })
@@ -33,7 +33,7 @@ export function describeRoundTrips(guests: TestLazaret, batches: number): void {
       })
     }
 
-    test('go from each language to the next and come back as they were', async () => {
+    test('go from each language to the next and return unchanged', async () => {
       const batch = values.slice(0, batchLength)
       let carried: unknown = batch
       for (const request of [echoes.bun, echoes.python, echoes.node, echoes.python, echoes.bun])

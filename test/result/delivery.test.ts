@@ -88,7 +88,7 @@ test('the source is stopped when 64 KiB wait, and resumes when all of it was tak
   assert.deepEqual([taken, heard], [6 * 16 * 1024, ['full', 'empty']])
 })
 
-test('what else is told comes in its order among the output, which is not joined across it', async () => {
+test('other notices are delivered in order with the output, which is not joined across them', async () => {
   const gate = Promise.withResolvers<void>()
   const told: string[] = []
   const { delivery } = deliver(async ({ text }) => {
@@ -104,7 +104,7 @@ test('what else is told comes in its order among the output, which is not joined
   assert.equal(told.join(''), `${'a'.repeat(100)}|${'b'.repeat(100)}|`)
 })
 
-test('what else is told stops the source as output does, an empty notice too', async () => {
+test('other notices stop the source like output, even empty ones', async () => {
   const gate = Promise.withResolvers<void>()
   const { delivery, heard } = deliver(() => undefined)
   const wait = () => gate.promise
@@ -121,7 +121,7 @@ for (const [how, take] of [
   ['throws', () => assert.fail('mistake')],
   ['rejects', () => Promise.reject(new Error('mistake'))],
 ] as const) {
-  test(`a function that ${how} is reported once and not called again`, async () => {
+  test(`an error of a function that ${how} is reported once, and it is not called again`, async () => {
     let calls = 0
     const { delivery, heard } = deliver(() => {
       calls++
@@ -137,7 +137,7 @@ for (const [how, take] of [
   })
 }
 
-test('there is no wait for a caller that wants no more', async () => {
+test('delivery does not wait for a caller that has stopped reading', async () => {
   const taken: string[] = []
   const { delivery } = deliver(({ text }) => {
     taken.push(text)

@@ -34,7 +34,7 @@ for (const [name, error] of Object.entries(errors))
     await keepLoopFree(`${name}, over MCP`, async () => describeResult(createResult(data)))
   })
 
-test('a part of a text is found wherever it is, and nothing else', () => {
+test('a part of a text is found at any place, and nothing else', () => {
   const few = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '😀'), maxLength: 12 })
   fc.assert(fc.property(few, few, (part, text) => assert.equal(isPrinted(part, text), text.includes(part))))
 })

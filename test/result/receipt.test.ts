@@ -32,7 +32,7 @@ test('a receipt repeats what was observed and names every limit with its value',
   )
 })
 
-test('a receipt says of each limit what held it, and works nothing out', () => {
+test('a receipt names what enforced each limit, as it was given', () => {
   const odd = { ...held, memoryBytes: 'tmpfs', wallMs: 'none' } as const
   const { limits } = writeReceipt(facts, { ...seen, heldBy: odd })
   assert.deepEqual(Object.fromEntries(Object.entries(limits).map(([name, { by }]) => [name, by])), odd)

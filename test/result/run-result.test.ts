@@ -80,7 +80,7 @@ for (const [what, parts, text] of texts)
     assert.equal(exampleResult(parts).toText(), text)
   })
 
-test('the text is never longer than asked for, and whole where it fits', () => {
+test('the text is never longer than requested, and complete if it fits', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 3000 }),
     fc.array(fc.string(), { maxLength: 300 }).map((lines) => lines.join('\n')),
@@ -115,7 +115,7 @@ test('the text is never longer than asked for, and whole where it fits', () => {
   )
 })
 
-test('a length that cannot be is refused', () => {
+test('an invalid length is refused', () => {
   for (const charsMax of [0, 999, 1.5, NaN, Infinity, '9' as unknown as number])
     assert.throws(
       () => exampleResult().toText({ charsMax }),

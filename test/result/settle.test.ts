@@ -195,7 +195,7 @@ test('without a limit on processor time SIGXCPU is a signal like any other', () 
   )
 })
 
-test('nothing that a guest says of itself makes a time-out, a cancellation, a limit or a death for memory', () => {
+test('no claim of a guest can cause a timeout, a cancellation, a limit or an out-of-memory outcome', () => {
   const words = fc.constantFrom(
     'MemoryError',
     'RangeError',

@@ -16,7 +16,7 @@ function hold(ms: number): void {
   while (performance.now() < end);
 }
 
-test('what a guest said before it ended is read to the end, however many turns of a busy loop that takes', async () => {
+test('messages that a guest sent before its end are read completely, however busy the event loop is', async () => {
   const text = 'x'.repeat(100_000)
   const json = Buffer.from(JSON.stringify({ type: 'value', value: text, text: '', truncated: false }))
   const head = Buffer.alloc(4)
@@ -38,7 +38,7 @@ test('what a guest said before it ended is read to the end, however many turns o
   stream.destroy()
 })
 
-test('a descendant that says one byte after the other for ever is not waited for', async () => {
+test('a descendant that sends single bytes for ever is not waited for', async () => {
   const stream = new Duplex({ read() {} })
   const drip = setInterval(() => stream.push('x'), 1)
   const channel = new Channel(stream, defaultLimits, listener)

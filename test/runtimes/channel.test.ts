@@ -64,7 +64,7 @@ test('messages become claims, with our own time', () => {
   assert.deepEqual([...channel.truncated], [])
 })
 
-test('however the stream is cut, the same messages arrive', () => {
+test('however the stream is split, the same messages arrive', () => {
   const bytes = Buffer.concat([
     frame(log('first')),
     frame(log('zweite 日本語', 'warn')),
@@ -83,7 +83,7 @@ test('however the stream is cut, the same messages arrive', () => {
   assert.equal(whole.channel.claims.logs.length, 2)
 })
 
-test('no bytes make it throw, and what came before them stays', () => {
+test('no bytes make it throw, and earlier messages are kept', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 10 }), (chunks) => {
       const { channel, send } = listen()
@@ -93,7 +93,7 @@ test('no bytes make it throw, and what came before them stays', () => {
   )
 })
 
-test('no JSON makes it throw', () => {
+test('no JSON makes it throw an error', () => {
   fc.assert(
     fc.property(
       fc.array(fc.json(), { maxLength: 5 }),
@@ -113,7 +113,7 @@ test('no JSON makes it throw', () => {
   )
 })
 
-test('after a frame that is not JSON nothing is believed any more', () => {
+test('after a frame that is not JSON, all further messages are ignored', () => {
   const { channel, send } = listen()
   send(log('before'), 'no json', log('after'))
   assert.deepEqual(
@@ -122,7 +122,7 @@ test('after a frame that is not JSON nothing is believed any more', () => {
   )
 })
 
-test('a frame longer than any message may be is not waited for', () => {
+test('a frame above the maximum length is refused at once', () => {
   const { channel, send } = listen({ resultBytes: 1000 })
   const header = Buffer.alloc(4)
   header.writeUInt32LE(0xffff_fff0)
@@ -133,7 +133,7 @@ test('a frame longer than any message may be is not waited for', () => {
   )
 })
 
-test('messages of the wrong shape are dropped, the rest is understood', () => {
+test('malformed messages are dropped, and the others are used', () => {
   const { channel, send } = listen()
   send(
     '[]',
@@ -151,7 +151,7 @@ test('messages of the wrong shape are dropped, the rest is understood', () => {
   assert.deepEqual(channel.claims, { logs: [{ level: 'log', text: 'right', atMs: 7 }], displays: [] })
 })
 
-test('positions that are no line numbers are left out, texts are cut, and unknown fields are not handed on', () => {
+test('invalid line numbers are left out, texts are cut, and unknown fields are dropped', () => {
   const { channel, send } = listen()
   const error = {
     name: 'N'.repeat(1000),
@@ -181,14 +181,14 @@ test('__proto__ is a key like any other and sets no prototype', () => {
   assert.equal(channel.claims.logs.length, 1)
 })
 
-test('logs stop at the output limit, and it is said', () => {
+test('logs stop at the output limit, which is reported', () => {
   const { channel, send } = listen({ outputBytes: 10 })
   send(log('12345'), log('6789012'), log('more'))
   assert.equal(channel.claims.logs.map(({ text }) => text).join(''), '1234567890')
   assert.deepEqual([...channel.truncated], ['logs'])
 })
 
-test('the output limit counts bytes, cuts between characters, and is not passed by what comes later', () => {
+test('the output limit counts bytes, cuts between characters, and also applies to later logs', () => {
   const { channel, send } = listen({ outputBytes: 10 })
   send(log('€€'), log('€€'), log(''), log('x'.repeat(1000)))
   assert.deepEqual(
@@ -199,7 +199,7 @@ test('the output limit counts bytes, cuts between characters, and is not passed 
   assert.deepEqual([...channel.truncated], ['logs'])
 })
 
-test('a forged value larger than the result limit is dropped, and it is said', () => {
+test('a forged value larger than the result limit is dropped, which is reported', () => {
   const { channel, send } = listen({ resultBytes: 1000 })
   send({ type: 'value', value: 'x'.repeat(998), text: 'the text does not count: '.repeat(100) })
   assert.equal(channel.claims.value?.tagged, 'x'.repeat(998))
@@ -217,7 +217,7 @@ test('a forged value that is nested deeper than any stack is dropped', () => {
   assert.notEqual(channel.claims.value, undefined)
 })
 
-test('a forged value of more lists than are worth their memory is not parsed, and it is said', () => {
+test('a forged value with too many lists is not parsed, which is reported', () => {
   const { channel, send } = listen()
   const value = (lists: number) => `{"type":"value","text":"","value":[${'[],'.repeat(lists)}1]}`
   send(value(1_100_000))
@@ -230,7 +230,7 @@ test('a forged value of more lists than are worth their memory is not parsed, an
   assert.equal(channel.claims.value.tagged.length, 400_001)
 })
 
-test('brackets in a text are text', () => {
+test('brackets in strings do not count', () => {
   const { channel, send } = listen()
   const text = '[{"\\'.repeat(600_000)
   send({ type: 'value', text: '', value: [text] })
@@ -238,27 +238,27 @@ test('brackets in a text are text', () => {
   assert.deepEqual([...channel.truncated], [])
 })
 
-test('displays that the guest left out are said to be cut', () => {
+test('displays that the guest left out are reported as cut', () => {
   const { channel, send } = listen()
   send({ type: 'display', bundle: { 'text/plain': 'kept' }, truncated: true })
   assert.deepEqual(channel.claims.displays, [{ 'text/plain': 'kept' }])
   assert.deepEqual([...channel.truncated], ['displays'])
 })
 
-test('empty logs are not free', () => {
+test('empty logs count towards the limit', () => {
   const { channel, send } = listen({ outputBytes: 100 })
   for (let count = 0; count < 1000; count++) send(log(''))
   assert.ok(channel.claims.logs.length <= 101, String(channel.claims.logs.length))
 })
 
-test('displays stop at the result limit, and it is said', () => {
+test('displays stop at the result limit, which is reported', () => {
   const { channel, send } = listen({ resultBytes: 100 })
   for (let count = 0; count < 10; count++) send({ type: 'display', bundle: { a: 'x'.repeat(40), b: 5 } })
   assert.deepEqual(channel.claims.displays, [{ a: 'x'.repeat(40) }, { a: 'x'.repeat(40) }])
   assert.deepEqual([...channel.truncated], ['displays'])
 })
 
-test('a value that the guest cut is said to be cut', () => {
+test('a value that the guest cut is reported as cut', () => {
   const { channel, send } = listen()
   send({ type: 'value', value: null, text: '', truncated: true })
   assert.deepEqual([...channel.truncated], ['value'])

@@ -43,7 +43,7 @@ function texts(files: Readonly<Record<string, Uint8Array>>): Record<string, stri
 }
 
 for (const [name, request] of Object.entries(writers)) {
-  test(`${name}: the files that match come back byte for byte, in order, and no others`, async () => {
+  test(`${name}: exactly the matching files are returned, byte for byte and in order`, async () => {
     const { files, truncated, outcome } = await guests.run({ ...request, collect: ['out', '*.txt'] })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     assert.deepEqual(Object.keys(files), ['other.txt', 'out/deep/all.bin', 'out/empty'])
@@ -53,7 +53,7 @@ for (const [name, request] of Object.entries(writers)) {
   })
 }
 
-test('without being asked for, and when nothing matches, no file comes back and none counts as left out', async () => {
+test('without a request, or without a match, no file is returned or counted as left out', async () => {
   for (const collect of [undefined, [], ['nothing/*', 'nothing', 'other.txt/below']]) {
     const { files, truncated } = await guests.run({
       ...writers.shell,
@@ -64,7 +64,7 @@ test('without being asked for, and when nothing matches, no file comes back and 
   }
 })
 
-describe('files come back however the run ended', () => {
+describe('files are returned however the run ended', () => {
   const write = 'printf kept > kept.txt; '
   const ends: Readonly<Record<string, RunRequest>> = {
     completed: { ...shell, code: `${write} exit 3` },
@@ -88,7 +88,7 @@ describe('files come back however the run ended', () => {
   }
 })
 
-test('a cancelled run brings nothing back, and says so', async () => {
+test('a cancelled run returns no files, and reports that', async () => {
   const controller = new AbortController()
   const { outcome, files, truncated } = await guests.run({
     ...shell,
@@ -102,7 +102,7 @@ test('a cancelled run brings nothing back, and says so', async () => {
   assert.deepEqual(truncated, ['files'])
 })
 
-test('a file that does not fit into resultBytes is left out whole, and the others are not', async () => {
+test('a file that does not fit into resultBytes is left out completely, and the others are returned', async () => {
   const { files, truncated } = await guests.run({
     ...shell,
     code: 'head -c 600 /dev/zero > a; head -c 600 /dev/zero > b; head -c 400 /dev/zero > c; : > d',
@@ -120,7 +120,7 @@ test('a file that does not fit into resultBytes is left out whole, and the other
   assert.deepEqual(truncated, ['files'])
 })
 
-test('of more than 10 000 files the first 10 000 come back', async () => {
+test('of more than 10 000 files the first 10 000 are returned', async () => {
   const { files, truncated } = await guests.run({
     ...python,
     code: "for n in range(10_050): open(f'f{n:05}', 'w').close()",
@@ -131,7 +131,7 @@ test('of more than 10 000 files the first 10 000 come back', async () => {
   assert.deepEqual(truncated, ['files'])
 })
 
-test('16 MiB placed in the workspace come back the same', async () => {
+test('16 MiB of input files are returned unchanged', async () => {
   const large = Buffer.alloc(16 * MiB - 3, 'lazaret')
   const { files, truncated } = await guests.run({
     ...shell,
@@ -144,7 +144,7 @@ test('16 MiB placed in the workspace come back the same', async () => {
   assert.deepEqual(truncated, [])
 })
 
-test('10 000 files placed in folders of the workspace come back the same', async () => {
+test('10 000 input files in folders are returned unchanged', async () => {
   const placed = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, index) => [`d${index % 100}/f${index}`, `content ${index}`]),
   )

@@ -18,7 +18,7 @@ test('an update replaces the display with its id, wherever it is, and the others
   assert.deepEqual(texts(displayed), ['d', 'b', 'e'])
 })
 
-test('what is cleared is gone at once, or when the next one comes', () => {
+test('cleared displays are removed at once, or with the next display', () => {
   const displayed = new Displayed(1000)
   displayed.add(text('a'), 1, {})
   displayed.clear(true)
@@ -29,7 +29,7 @@ test('what is cleared is gone at once, or when the next one comes', () => {
   assert.deepEqual(texts(displayed), [])
 })
 
-test('room is given back by what is replaced and cleared, and only by that', () => {
+test('only replaced and cleared displays free their room', () => {
   const displayed = new Displayed(10)
   assert.equal(displayed.add(text('a'), 8, { displayId: 'one' }), true)
   assert.equal(displayed.add(text('b'), 3, {}), false)

@@ -10,7 +10,7 @@ const { run } = await useLazaret()
 for (const [name, guest] of Object.entries(runtimes)) {
   const call = caller(run, guest)
 
-  test(`${name}: an error of the host is one of the language, with name and message and no stack of ours`, async () => {
+  test(`${name}: an error of the host becomes one of the language, with name and message, without its stack`, async () => {
     const { value, stderr } = await call(
       {
         javascript: `const seen = []
@@ -78,7 +78,7 @@ seen`,
     assert.deepEqual(value, [256, 16_384], stderr)
   })
 
-  test(`${name}: what cannot cross is refused, each way, with a description of it`, async () => {
+  test(`${name}: a value that cannot be transferred is refused with a description, in both directions`, async () => {
     let calls = 0
     const { value, stderr } = await call(
       {
@@ -118,7 +118,7 @@ seen`.replace('[named]', '[print]'),
     assert.equal(calls, 0)
   })
 
-  test(`${name}: an answer that cannot be sent is named, with the place in it`, async () => {
+  test(`${name}: the error for an answer that cannot be sent names the place in it`, async () => {
     const returned: Record<string, unknown> = {
       '': echo,
       '`.rows[1].run` is ': { rows: [{ $type: 'mine' }, { run: echo }] },
@@ -140,7 +140,7 @@ seen`.replace('[named]', '[print]'),
     assert.deepEqual(value, expected, stderr)
   })
 
-  test(`${name}: a plain object that looks like a tag is none`, async () => {
+  test(`${name}: a plain object that looks like a tag is not one`, async () => {
     const tag = { $type: 'Unserializable', text: 'mine' }
     const { value, stderr } = await call(
       {

@@ -14,7 +14,7 @@ for (const [name, guest] of Object.entries(engines)) {
   const javascript = async (code: string, functions: Record<string, HostFunction>) =>
     await run({ ...guest, code, functions })
 
-  test(`${name}: a call that nobody awaits keeps the program alive until it is answered, and no longer`, async () => {
+  test(`${name}: an unawaited call keeps the program alive until it is answered`, async () => {
     const order: string[] = []
     const result = await javascript(
       `slow('first').then(() => slow('second')).then(() => console.log('answered')); 'value'`,
@@ -29,7 +29,7 @@ for (const [name, guest] of Object.entries(engines)) {
     assert.deepEqual([result.value, result.stdout, order], ['value', 'answered\n', ['first', 'second']])
   })
 
-  test(`${name}: calls go on while timers, console and files do`, async () => {
+  test(`${name}: calls, timers, console and files work concurrently`, async () => {
     const result = await javascript(
       `const seen = []
       const timer = setInterval(() => seen.push('tick'), 1)
@@ -109,7 +109,7 @@ for (const [name, guest] of Object.entries(engines)) {
     assert.match(stderr, /\n\nTypeError: bad\n {4}at <code>:4:/)
   })
 
-  test(`${name}: a function shows no code of ours`, async () => {
+  test(`${name}: a function does not reveal code of Lazaret`, async () => {
     const { value, stderr } = await javascript(
       `let isConstructor = true
       try { new echo() } catch { isConstructor = false }
@@ -121,7 +121,7 @@ for (const [name, guest] of Object.entries(engines)) {
     assert.deepEqual(rest, ['echo', '[Function: echo]', false])
   })
 
-  test(`${name}: a function may have the name of one that the platform has`, async () => {
+  test(`${name}: a function may have the name of a global function`, async () => {
     const { value, stderr } = await javascript(`await fetch('https://example.org')`, {
       fetch: (address) => `got ${String(address)}`,
     })

@@ -11,7 +11,7 @@ const { run } = await useLazaret()
 for (const [name, guest] of Object.entries(runtimes)) {
   const call = caller(run, guest)
 
-  test(`${name}: arguments and values over their limits are errors, and the program goes on`, async () => {
+  test(`${name}: arguments and values above their limits are errors, and the program continues`, async () => {
     const { value, stderr } = await call(
       {
         javascript: `const seen = []
@@ -35,7 +35,7 @@ seen`,
     assert.deepEqual(value, ['RangeError', 'RangeError', 'small'], stderr)
   })
 
-  test(`${name}: arguments and values of many megabytes cross`, async () => {
+  test(`${name}: arguments and values of many megabytes are transferred`, async () => {
     const { value, stderr } = await call(
       {
         javascript: `const sent = 'x'.repeat(9_000_000); const got = await Promise.all([echo(sent), echo(sent), echo(sent)]); got.every((each) => each === sent)`,
@@ -159,7 +159,7 @@ asyncio.run(main())`,
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 3 })
   })
 
-  test(`${name}: names are the request's own: others do not exist`, async () => {
+  test(`${name}: only the names of the request exist`, async () => {
     const { value, stderr } = await call(
       {
         javascript: `[typeof known, typeof unknown, typeof HostFunctionError]`,

@@ -27,7 +27,7 @@ for (const [name, guest] of Object.entries(runtimes)) {
     assert.deepEqual(seen, [[1, 2.5]])
   })
 
-  test(`${name}: values cross in both directions as what they are`, async () => {
+  test(`${name}: values keep their type in both directions`, async () => {
     const seen: unknown[] = []
     const sent = {
       date: new Date(5),
@@ -50,7 +50,7 @@ for (const [name, guest] of Object.entries(runtimes)) {
     assert.deepEqual(seen, [[1], [[sent]]])
   })
 
-  test(`${name}: a function that gives nothing gives the language's nothing`, async () => {
+  test(`${name}: a function without a return value gives None or undefined`, async () => {
     const { value } = await call(
       { javascript: '(await nothing()) === undefined', python: 'nothing() is None' },
       { nothing: () => undefined },
@@ -80,7 +80,7 @@ for (const [name, guest] of Object.entries(runtimes)) {
     )
   })
 
-  test(`${name}: more calls than are taken at once wait their turn, in order`, async () => {
+  test(`${name}: more calls than the concurrent maximum wait, in order`, async () => {
     const order: unknown[] = []
     let open = 0
     let openMost = 0

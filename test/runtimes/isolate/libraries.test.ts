@@ -25,7 +25,7 @@ for (const name of libraries) {
     assert.ok(names.size >= 14)
   })
 
-  test(`${name} tells its version and its licence`, () => {
+  test(`${name} states its version and its licence`, () => {
     const { version } = packages(`${name}/package.json`) as { version: string }
     assert.ok(text.startsWith(`/*!\n`) && text.includes(`${name} ${version}\n`))
     assert.match(text.slice(0, 20_000), /Permission is hereby granted|Apache License/)
@@ -57,12 +57,12 @@ const uses: readonly [code: string, output: unknown][] = [
 ]
 
 for (const [code, output] of uses)
-  test(`a library at work: ${code}`, async () => {
+  test(`using a library: ${code}`, async () => {
     const ended = await runIsolate({ source: `output = ${code}` })
     assert.deepEqual(ended, { state: 'completed', output, logs: [] })
   })
 
-test('a library whose name the program puts together loads, too', async () => {
+test('a library with a computed name loads, too', async () => {
   const ended = await runIsolate({
     source: "output = ['lodash', 'mathjs', 'validator'].map((name) => typeof require('' + name))",
   })

@@ -86,7 +86,7 @@ for (const [title, code] of patches) {
     assert.deepEqual([ended.kind, ended.error.message], ['runtime', 'mine'])
   })
 
-  test(`${title}: a security error is one`, async () => {
+  test(`${title}: a security error is recognized`, async () => {
     const ended = await runIsolate({ source: `const own = require\n{${code}\n}own('fs')`, ...answers })
     assert.equal(ended.state, 'failed', JSON.stringify(ended))
     assert.deepEqual(
@@ -103,7 +103,7 @@ for (const [title, code] of patches) {
   })
 }
 
-test('the text of a security error makes no security error', async () => {
+test('an error with the text of a security error is not one', async () => {
   const message = "Security Error: Module 'fs' is not allowed in sandboxed code"
   for (const source of [
     `throw new Error(${JSON.stringify(message)})`,

@@ -14,7 +14,7 @@ const globals =
 const added =
   '$imprt TextDecoder TextEncoder URL URLSearchParams atob btoa console crypto fetch queueMicrotask require structuredClone'
 
-test('these global names exist, and no others', async () => {
+test('exactly these global names exist', async () => {
   const ended = await runIsolate({
     source: 'output = Reflect.ownKeys(globalThis).map(String).sort().join(" ")',
   })
@@ -66,7 +66,7 @@ const walk = `
     return [...found].filter(([value]) => $isSecret(value)).map(([, path]) => path)
   }`
 
-test('nothing that the harness holds is reachable, from anything that a program can hold', async () => {
+test('no object of the harness is reachable from the objects of a program', async () => {
   const source = `${walk}
     const roots = { global: globalThis, scope: this, args: arguments }
     const keep = (name, make) => { try { roots[name] = make() } catch (error) { roots[name + '!'] = error } }
@@ -112,7 +112,7 @@ test('nothing that the harness holds is reachable, from anything that a program 
   assert.ok(count > 1500, `${count} objects`)
 })
 
-test('a function that formats stacks is given no frame of ours, and cannot be put in place', async () => {
+test('a stack formatter gets no frame of the harness, and the program cannot replace that of the harness', async () => {
   const source = `
     const frames = []
     const write = Error.prepareStackTrace
@@ -129,7 +129,7 @@ test('a function that formats stacks is given no frame of ours, and cannot be pu
   assert.doesNotMatch(text, /lazaret|isolated-vm|mine|file:|node:/)
 })
 
-test('no function of ours is anybody’s caller', async () => {
+test('no function of the harness is visible as a caller', async () => {
   const source = `
     const seen = []
     function getter() { seen.push(getter.caller, arguments.callee.caller); return 1 }
