@@ -54,7 +54,7 @@ console.log(JSON.stringify({ refused: await attempt(), accepted }))`,
     assert.equal(less.stdout, 'hi\n')
   })
 
-  test(`what a request wants beyond its own work is denied to ${who} until the operator allows it`, () => {
+  test(`a request of ${who} beyond its own work is denied until the operator allows it`, () => {
     const answers = ask(`import { createLazaret } from 'lazaret'
 await using lazaret = createLazaret()
 await using generous = createLazaret({ access: { networks: ['none', 'host'], preload: true } })
@@ -73,7 +73,7 @@ console.log(JSON.stringify(codes))`)
     assert.deepEqual(allowed, [true, true])
   })
 
-  test(`a command of ${who} ends after 120 s unless its caller lifts that`, () => {
+  test(`a command of ${who} ends after 120 s unless its caller changes that`, () => {
     // The clock is the process's own, but that two minutes pass at once.
     const answers = ask(`import { createLazaret } from 'lazaret'
 const waits = []

@@ -26,7 +26,7 @@ function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
 const requireSame = (text: string) =>
   assert.deepStrictEqual(outcomeOf(read, text), outcomeOf(JSON.parse, text), text.slice(0, 200))
 
-test('whatever JSON says, it is read as JSON.parse reads it', () => {
+test('valid JSON is parsed as by JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.nat(2), (value, space) =>
       requireSame(JSON.stringify(value, null, space)),
@@ -34,7 +34,7 @@ test('whatever JSON says, it is read as JSON.parse reads it', () => {
   )
 })
 
-test('what is no JSON any more is refused as JSON.parse refuses it', () => {
+test('invalid JSON is refused as by JSON.parse', () => {
   fc.assert(
     fc.property(
       fc.json(),
@@ -62,18 +62,18 @@ test('__proto__ is a key like any other, and of two equal keys the second counts
   requireSame('{"__proto__":{"a":1},"toString":2,"a":1,"a":2}')
 })
 
-test('the keys of a large object are known', () => {
+test('keys of a large object are found', () => {
   const keys = Array.from({ length: 5000 }, (_, index) => `k${index}`)
   const value = read(`{${[...keys, 'k0'].map((key) => `"${key}":1`).join()}}`) as object
   assert.deepEqual(keysOf(value), Object.keys(value))
 })
 
-test('too many levels and too long lists are not read', () => {
+test('too many levels and too long lists are refused', () => {
   for (const text of [`${'['.repeat(51)}${']'.repeat(51)}`, `[${'1,'.repeat(100_000)}1]`])
     assert.throws(() => read(text), TooCostly)
 })
 
-test('a field of the outermost object has its text', () => {
+test('the text of a field of the outermost object is returned', () => {
   const reader = new JsonReader('{"a": [1, {"b": 2}] ,"b":"x"}', bounds)
   while (!reader.advance(1));
   assert.deepEqual(

@@ -15,7 +15,7 @@ const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
 const talkers = { bun, node, isolate: { language: 'javascript', runtime: 'isolate' } } as const
 
 for (const [name, request] of Object.entries(talkers))
-  test(`${name}: each console call is heard while the program runs, and is in the result too`, async () => {
+  test(`${name}: each console call is reported while the program runs, and is in the result, too`, async () => {
     const heard: LogEntry[] = []
     const code = "console.log('one'); console.warn('two'); await more(); console.error('three')"
     const seen: number[] = []
@@ -40,7 +40,7 @@ for (const [name, request] of Object.entries(talkers))
     assert.equal(stdout, 'one\n')
   })
 
-test('displays, their updates and what clears them are heard one at a time, in order', async () => {
+test('displays, updates and clearing are reported one at a time, in order', async () => {
   const heard: unknown[] = []
   let isBusy = false
   const take = async (what: unknown): Promise<void> => {
@@ -72,7 +72,7 @@ display('last')`,
   assert.deepEqual(displays, [{ 'text/plain': "'last'" }])
 })
 
-test('endless displays make a guest wait whose caller stands still, and the host stays small', async () => {
+test('endless displays block their guest if the caller is slow, and the memory of the host stays small', async () => {
   let calls = 0
   const standStill = async (request: RunRequest) => {
     const gate = Promise.withResolvers<void>()
@@ -103,7 +103,7 @@ test('endless displays make a guest wait whose caller stands still, and the host
   assert.equal(calls, 1)
 })
 
-test('what onLog or onDisplay throws, run() throws, and the guest ends with it', async () => {
+test('an error of onLog or onDisplay rejects run() and ends the guest', async () => {
   const fail = () => assert.fail('mistake')
   const reject = () => Promise.reject(new Error('mistake'))
   const log = { ...bun, code: "console.log('a'); await new Promise(() => setInterval(() => {}, 1000))" }

@@ -6,11 +6,11 @@ import { measureMessage } from '../../src/runtimes/channel/message-cost.ts'
 
 const measure = (text: string) => runSteps(measureMessage(Buffer.from(text)))
 
-test('lists and objects are counted, and what is in strings is not', () => {
+test('lists and objects are counted, but not inside strings', () => {
   assert.deepEqual(measure('[{"a":["[{",1]},"\\"[",{}]'), { containers: 4, keys: 1, members: 3 })
 })
 
-test('an object with a tag counts as several, also when the tag is escaped', () => {
+test('an object with a tag counts as several, also if the tag is escaped', () => {
   assert.deepEqual(measure('{"$type":"Set"}'), { containers: 4, keys: 1, members: 0 })
   assert.deepEqual(measure('{"\\u0024type":"Set"}'), { containers: 4, keys: 1, members: 0 })
 })
@@ -27,6 +27,6 @@ test('different keys are distinguished, except for a few', () => {
   assert.ok(counted > 0.95 * length && counted <= length, `${counted} keys`)
 })
 
-test('what is no JSON is measured all the same', () => {
+test('invalid JSON is measured, too', () => {
   for (const text of ['', '"', '"\\', '"a', '{"a"', '"a"  ', '\\"']) assert.ok(measure(text).containers <= 1)
 })

@@ -5,7 +5,7 @@ import { MessageRoom } from '../../src/runtimes/channel/message-room.ts'
 
 const MiB = 1024 * 1024
 
-test('what messages take is missing for later ones, and a call gives it back', () => {
+test('messages use up room for later ones, and an answered call releases it', () => {
   const room = new MessageRoom(16 * MiB)
   const half = { containers: 600_000, keys: 1 }
   assert.equal(room.take(half), true)

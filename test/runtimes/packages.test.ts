@@ -54,7 +54,7 @@ const runs: Readonly<Record<string, readonly [RunRequest, unknown]>> = {
 }
 for (const [what, [request, expected]] of Object.entries(runs)) {
   const skip = isRestricted && request.runtime === 'node' && what === 'node'
-  test(`a run of ${what} finds them, started for it or waiting`, { skip }, async () => {
+  test(`a run of ${what} finds them, in a new or a parked worker`, { skip }, async () => {
     const cold = await lazaret.run(request)
     assert.deepEqual(cold.value, expected, JSON.stringify([cold.outcome, cold.stderr]))
     await lazaret.warmUp({ language: request.language, ...(request.runtime && { runtime: request.runtime }) })
@@ -64,14 +64,14 @@ for (const [what, [request, expected]] of Object.entries(runs)) {
   })
 }
 
-test('modules of theirs can be imported ahead', async () => {
+test('their modules can be loaded ahead', async () => {
   const kind = { language: 'python', preload: ['first'] } as const
   await lazaret.warmUp(kind)
   const { value, receipt } = await lazaret.run({ ...kind, code: 'import sys\n"first" in sys.modules' })
   assert.deepEqual([value, receipt.start === 'cold'], [true, false])
 })
 
-test('commands of a sandbox find them, those with credentials too', async () => {
+test('commands of a sandbox find them, including those with credentials', async () => {
   await using sandbox = await lazaret.sandbox()
   const line = 'python3 -c "import first; print(first.word)"; node -p "require(\'common\').word"'
   for (const env of [undefined, ...(isRestricted ? [] : [{ TOKEN: 't0ken' }])]) {
@@ -88,7 +88,7 @@ test('none can be written to', async () => {
   assert.equal((await lazaret.run({ language: 'python', code })).value, true)
 })
 
-test('what is no folder, or has no place, is refused by its name', () => {
+test('an invalid folder is refused by its name', () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ packages: { python: [join(root, 'nothing')] } }, /packages\.python\[0\].* is not a folder/],
     [{ packages: { node: join(root, 'one/first.py') } }, /packages\.node.* is not a folder/],

@@ -61,7 +61,7 @@ function describePackages(engine: Engine): void {
     return result
   }
 
-  test('are loaded when the program asks for them, in every way that it may', async () => {
+  test('are already loaded when the program imports them, in every way', async () => {
     await using lazaret = open({ preload: { node: names } })
     const { level } = await lazaret.probe()
     if (level === 'restricted') return // there is no /node_modules
@@ -75,7 +75,7 @@ function describePackages(engine: Engine): void {
     assert.deepEqual([cold.receipt.start, ...(cold.value as boolean[])], ['cold', false, false, false, false])
   })
 
-  test('are loaded by workers that are no forks too', async () => {
+  test('are also loaded by workers that are not forks', async () => {
     await using lazaret = open({
       preload: { node: names },
       pools: { ...noPools, [engine.runtime]: { forks: false } },
@@ -86,7 +86,7 @@ function describePackages(engine: Engine): void {
     assert.deepEqual([receipt.start, ...(value as boolean[])], ['parked', true, true, true, true])
   })
 
-  test('are named by requests only where the operator lets them be', async () => {
+  test('may be named in requests only if the operator allows it', async () => {
     await using closed = open({ preload: { node: ['common'] } })
     const preload = ['modern']
     const denied = closed.run({ ...engine, code: '1', preload })
@@ -108,7 +108,7 @@ function describePackages(engine: Engine): void {
     assert.equal(value, true)
   })
 
-  test('that are missing or broken are named where workers are wanted', async () => {
+  test('that are missing or broken are named in the error of a warm-up', async () => {
     await using lazaret = open({ access: { preload: true } })
     for (const [name, reason] of Object.entries({ missing: /missing/, broken: /broken/ }))
       await assert.rejects(lazaret.warmUp({ ...engine, preload: [name] }), (error: LazaretError) => {
@@ -118,7 +118,7 @@ function describePackages(engine: Engine): void {
       })
   })
 
-  test('leave no random numbers behind that two runs would share', async () => {
+  test('leave no random numbers that two runs would share', async () => {
     await using lazaret = open({ preload: { node: ['random'] } })
     const { level } = await lazaret.probe()
     if (level === 'restricted') return
@@ -142,7 +142,7 @@ function describePackages(engine: Engine): void {
     assert.deepEqual([outcome.kind, stdout], ['failed', ''])
   })
 
-  test('that start threads are loaded by each worker for itself, and it is said why', async () => {
+  test('that start threads are loaded by each worker separately, and the reason is reported', async () => {
     await using lazaret = open({ preload: { node: ['worker'] } })
     const { level } = await lazaret.probe()
     if (level === 'restricted' || process.arch !== 'x64') return
@@ -152,7 +152,7 @@ function describePackages(engine: Engine): void {
     assert.deepEqual([reasons.length, /park its threads/.test(reasons[0] ?? '')], [1, true], reasons[0])
   })
 
-  test('of Python are none of theirs', async () => {
+  test('do not include those of Python', async () => {
     await using lazaret = open({ preload: ['statistics'] })
     events.length = 0
     await runWarm(lazaret, '1')

@@ -9,13 +9,13 @@ const missing = '/no/such/toolchain'
 const all = new Toolchains()
 const chosen = (request: CellRequest, toolchains = all): string => chooseRuntime(request, toolchains).name
 
-test('each language has a runtime of its own that runs it', () => {
+test('each language has a runtime that runs it', () => {
   for (const language of languages)
     assert.ok(chooseRuntime({ language }, all).languages.includes(language), language)
   assert.deepEqual([chosen({ language: 'python' }), chosen({ language: 'shell' })], ['python', 'shell'])
 })
 
-test('without Bun JavaScript runs on Node; with neither, the one to install is named', () => {
+test('without Bun JavaScript runs on Node; with neither, the error says which one to install', () => {
   assert.equal(
     chosen({ language: 'typescript' }, new Toolchains({ bun: missing, node: process.execPath })),
     'node',
@@ -23,7 +23,7 @@ test('without Bun JavaScript runs on Node; with neither, the one to install is n
   assert.equal(chosen({ language: 'typescript' }, new Toolchains({ bun: missing, node: missing })), 'bun')
 })
 
-test('a runtime that is named is taken, whatever else there is', () => {
+test('a named runtime is used, even if there are others', () => {
   assert.equal(chosen({ language: 'javascript', runtime: 'node' }), 'node')
   assert.equal(chosen({ language: 'javascript', runtime: 'bun' }, new Toolchains({ bun: missing })), 'bun')
 })

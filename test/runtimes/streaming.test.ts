@@ -47,7 +47,7 @@ const talkers = {
 } as const
 
 for (const [name, request] of Object.entries(talkers)) {
-  test(`${name}: a reader that takes its time gets every piece once, in order, before run() answers`, async () => {
+  test(`${name}: a slow reader gets every piece once, in order, before run() resolves`, async () => {
     const reader = new SlowReader()
     const { stdout, stderr } = await guests.run({ ...request, onOutput: reader.take })
     const lines = (word: string) => [1, 2, 3, 4, 5].map((number) => `${word} ${number}\n`).join('')
@@ -56,7 +56,7 @@ for (const [name, request] of Object.entries(talkers)) {
   })
 }
 
-test('what is written to one stream after the other was read arrives after it', async () => {
+test('output that is written to one stream after the other was read arrives after it', async () => {
   const order: string[] = []
   await guests.run({
     ...python,
@@ -80,7 +80,7 @@ for i in range(1, 9):
   )
 })
 
-test('a flood into a slow reader arrives whole and in order, and the host stays small', async () => {
+test('a flood of output for a slow reader arrives completely and in order, and the memory of the host stays small', async () => {
   const [hash, limits] = [createHash('sha256'), { outputBytes: 8 * MiB, wallMs: 60_000 }]
   const onOutput = async ({ bytes }: OutputChunk) => {
     for (let turn = 0; turn < 10; turn++) await breath()
@@ -94,7 +94,7 @@ test('a flood into a slow reader arrives whole and in order, and the host stays 
   assert.equal(hash.digest('hex'), createHash('sha256').update(stdout).digest('hex'))
 })
 
-test('a reader that stops makes the guest wait, until the wall limit ends it', async () => {
+test('a reader that stops blocks the guest, until the wall limit ends it', async () => {
   let taken = 0
   const standStill = async (request: RunRequest) => {
     const [called, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -122,7 +122,7 @@ test('a reader that stops makes the guest wait, until the wall limit ends it', a
   assert.equal(stdout.length, usage.outputBytes)
 })
 
-test('what onOutput throws, run() throws, whether at once, later, or after the guest has ended', async () => {
+test('an error of onOutput rejects run(), whether at once, later, or after the guest has ended', async () => {
   const mistake = new Error('mistake')
   const code = 'echo a; sleep 60'
   const rejected = { message: 'mistake' }
@@ -135,7 +135,7 @@ test('what onOutput throws, run() throws, whether at once, later, or after the g
   await assert.rejects(guests.run({ ...shell, code: 'echo a', onOutput: late }), rejected)
 })
 
-test('a reader that never comes back is left alone when the run is cancelled', async () => {
+test('a reader that never returns is not awaited if the run is cancelled', async () => {
   const controller = new AbortController()
   const called = Promise.withResolvers<void>()
   const run = guests.run({

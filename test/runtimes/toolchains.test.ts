@@ -22,7 +22,7 @@ function useFolder(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-test('a configured toolchain is taken, as the file that it really is', () => {
+test('a configured toolchain is used, with its real path', () => {
   using folder = useFolder()
   const link = join(folder.path, 'node')
   symlinkSync(process.execPath, link)
@@ -33,7 +33,7 @@ test('a configured toolchain is taken, as the file that it really is', () => {
   )
 })
 
-test('a configured toolchain that is missing or cannot be executed has no stand-in', () => {
+test('a configured toolchain that is missing or cannot be executed is not replaced by another', () => {
   using folder = useFolder()
   const plain = join(folder.path, 'plain')
   writeFileSync(plain, 'text')
@@ -43,7 +43,7 @@ test('a configured toolchain that is missing or cannot be executed has no stand-
   }
 })
 
-test('a Python that does not answer like one is none', () => {
+test('a program that does not answer like Python is not used as Python', () => {
   using folder = useFolder()
   const fake = join(folder.path, 'python3')
   writeFileSync(fake, '#!/bin/sh\necho relative/python\necho 3.12\n')
@@ -51,7 +51,7 @@ test('a Python that does not answer like one is none', () => {
   assert.equal(new Toolchains({ python: fake }).python(), null)
 })
 
-test('what is wrong with a configured interpreter is said, and nothing of one that was not configured', () => {
+test('problems are reported for configured interpreters, but not for others', () => {
   using folder = useFolder()
   const plain = join(folder.path, 'plain')
   writeFileSync(plain, 'text')
@@ -72,7 +72,7 @@ test('what is wrong with a configured interpreter is said, and nothing of one th
   assert.equal(new Toolchains({ bun: folder.path }).bun(), null)
 })
 
-test('without configuration this Node is found, when it is new enough', () => {
+test('without configuration this Node is found if it is new enough', () => {
   assert.equal(new Toolchains().node(), realpathSync(process.execPath))
 })
 
@@ -81,7 +81,7 @@ test('a shell is found', { skip: !existsSync('/bin/sh') && 'there is no /bin/sh'
 })
 
 test(
-  'Python is the interpreter itself with the folders that it needs, and no shim',
+  'Python is the interpreter itself with the folders that it needs, not a shim',
   { skip: pythonIsMissing },
   () => {
     const { path, version, folders } = new Toolchains().python() ?? assert.fail()
@@ -110,7 +110,7 @@ test('behind a shim on PATH the interpreter itself is found', { skip: pythonIsMi
   }
 })
 
-test('a Python that was not found is not looked for again', () => {
+test('a Python that was not found is not searched for again', () => {
   using folder = useFolder()
   const counter = join(folder.path, 'count')
   const fake = join(folder.path, 'python3')

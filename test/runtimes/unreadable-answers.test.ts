@@ -20,7 +20,7 @@ function createUnreadable(): Error {
 }
 
 for (const create of [createRevoked, createUnreadable]) {
-  test(`${create.name}: thrown or returned it is answered, and later calls are too`, async () => {
+  test(`${create.name}: thrown or returned it gets an answer, and so do later calls`, async () => {
     const { outcome, value } = await guests.run({
       ...bun,
       code: 'const told = []\nfor (const f of [now, later, gives]) await f().then(() => told.push("value"), () => told.push("error"));\n[...told, await fine()]',

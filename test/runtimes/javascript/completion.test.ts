@@ -69,7 +69,7 @@ describeEngines('The completion value', (run) => {
     assert.equal(valueText, "{ a: [ 1, 'two', Map(1) { 3 => [Object] } ] }")
   })
 
-  test('of a string has its text quoted as the REPL does', async () => {
+  test('of a string is quoted as the REPL does', async () => {
     assert.equal((await run(`"it's \\n"`)).valueText, `"it's \\n"`)
   })
 

@@ -56,7 +56,7 @@ describeEngines('The console', (run) => {
     ])
   })
 
-  test('traces with the places of the program', async () => {
+  test('traces with the lines of the program', async () => {
     const { logs, stderr } = await run("function f() {\n  console.trace('here', 1)\n}\nf()")
     assert.match(stderr, /^Trace: here 1\n {4}at f \(<code>:2:\d+\)\n {4}at <code>:4:\d+\n$/)
     assert.deepEqual(logs, [{ level: 'error', text: stderr.trimEnd() }])
@@ -94,12 +94,12 @@ describeEngines('The console', (run) => {
     assert.equal(stdout.length, 100_001)
   })
 
-  test('continues if nobody reads what it writes', async () => {
+  test('continues if its output is not read', async () => {
     const { value, exitCode } = await run("require('fs').closeSync(1); console.log('lost'); 5")
     assert.deepEqual([value, exitCode], [5, 0])
   })
 
-  test('throws at the program what the program’s own inspection throws', async () => {
+  test('throws to the program what its own inspection throws', async () => {
     const { value } = await run(
       "try { console.log({ [Symbol.for('nodejs.util.inspect.custom')]() { throw new Error('mine') } }) } catch (e) { e.message }",
     )
@@ -107,7 +107,7 @@ describeEngines('The console', (run) => {
   })
 })
 
-test('in Node, the console comes after what the streams still hold', async () => {
+test('in Node, console output comes after data that the streams still buffer', async () => {
   const { stdout, stderr, logs } = await runGuest('node', {
     code: "process.stdout.write('x'.repeat(1e6)); console.log('END'); console.error('e'); process.stdout.once('drain', () => console.log('later'))",
   })
@@ -119,7 +119,7 @@ test('in Node, the console comes after what the streams still hold', async () =>
   )
 })
 
-test('in Node, a program that replaces the write of a stream gets what the console prints', async () => {
+test('in Node, a program that replaces the `write` of a stream gets the output of the console', async () => {
   const { stdout, stderr, value } = await runGuest('node', {
     code: `const taken = []
 const { write } = process.stdout, { write: writeError } = process.stderr
@@ -134,7 +134,7 @@ taken`,
   assert.deepEqual([stdout, stderr], ['after\n', 'after\n'])
 })
 
-test('in Node, the streams that the console does not need are not made', async () => {
+test('in Node, streams that the console does not need are not created', async () => {
   const { value } = await runGuest('node', {
     code: `console.log('a')
 const made = () => process._getActiveHandles().length

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { describeEngines } from './guest-process.ts'
 
 describeEngines('A program that fails', (run) => {
-  test('ends with exit code 1, and its error says where in its own lines', async () => {
+  test('ends with exit code 1, and its error names its own line', async () => {
     const { error, exitCode, stderr, value } = await run("const a = 1\n\n  throw new RangeError('too much')")
     assert.deepEqual(error, {
       phase: 'run',
@@ -34,7 +34,7 @@ describeEngines('A program that fails', (run) => {
     assert.doesNotMatch(`${stdout}${error?.stack}`, /dist|node:internal|runInThisContext/)
   })
 
-  test('shows causes, aggregated errors and fields to a person', async () => {
+  test('prints causes, aggregated errors and fields', async () => {
     const code =
       "throw Object.assign(new Error('outer', { cause: new AggregateError([new TypeError('one')], 'all') }), { code: 'E1' })"
     const { stderr } = await run(code)
@@ -42,7 +42,7 @@ describeEngines('A program that fails', (run) => {
       assert.ok(stderr.includes(part), stderr)
   })
 
-  test('by a syntax error says where, before anything has run', async () => {
+  test('by a syntax error reports the place, before anything has run', async () => {
     const { error, exitCode, stdout, stderr } = await run('console.log("ran")\nlet a = (1 + ;')
     assert.deepEqual(
       [error?.phase, error?.name, error?.line, error?.column],
@@ -53,7 +53,7 @@ describeEngines('A program that fails', (run) => {
     assert.match(stderr, /^<code>:2\nlet a = \(1 \+ ;\n {13}\^\n\nSyntaxError: Unexpected token/)
   })
 
-  test('by a syntax error below an await says where', async () => {
+  test('by a syntax error below an await reports the place', async () => {
     const { error } = await run('await 1\nlet a = (1 + ;')
     assert.deepEqual([error?.phase, error?.line, error?.column], ['syntax', 2, 14])
   })
@@ -107,7 +107,7 @@ throw e`
     assert.deepEqual([error?.phase, error?.name, exitCode], ['run', 'Error', 1])
   })
 
-  test('has stacks that begin as those of the language do, whatever their errors say as text', async () => {
+  test('has stacks that begin as usual, whatever the text of the errors', async () => {
     const code = `const firstLine = (error) => error.stack.split('\\n')[0]
 const shown = (name, message) => firstLine(new (class extends Error {
   get name() { return name() }
@@ -135,13 +135,13 @@ console.log(JSON.stringify([
     assert.ok(Buffer.byteLength(error?.message ?? '') <= 65_536)
   })
 
-  test('by running out of stack says so', async () => {
+  test('by running out of stack reports that', async () => {
     const { error, exitCode } = await run('function f() { f() }\nf()')
     assert.equal(error?.name, 'RangeError')
     assert.equal(exitCode, 1)
   })
 
-  test('may listen for its own uncaught errors, and lives on', async () => {
+  test('may listen for its own uncaught errors, and continues', async () => {
     const code =
       "process.on('uncaughtException', (error) => console.log('caught', error.message))\nsetTimeout(() => console.log('alive'), 1)\nthrow new Error('x')"
     const { stdout, error, exitCode } = await run(code)
@@ -167,14 +167,14 @@ describeEngines('A program that ends', (run) => {
     assert.deepEqual([exitCode, value], [4, 5])
   })
 
-  test('does so when its timers have fired', async () => {
+  test('exits after its last timer has fired', async () => {
     const { exitCode, stdout } = await run(
       'let n = 0; const t = setInterval(() => { console.log(++n); if (n === 3) clearInterval(t) }, 1); 0',
     )
     assert.deepEqual([exitCode, stdout], [0, '1\n2\n3\n'])
   })
 
-  test('while it awaits what never comes has Node’s exit code for that, and says so', async () => {
+  test('while it awaits a promise for ever gets exit code 13 and a message', async () => {
     const { exitCode, stderr, value } = await run('await new Promise(() => {}); 5')
     assert.equal(exitCode, 13)
     assert.match(stderr, /awaited something at its top level/)

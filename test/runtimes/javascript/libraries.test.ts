@@ -93,7 +93,7 @@ for (const runtime of ['bun', 'node'] as const) {
     })
   }
 
-  test(`${runtime} gives packages to files of the workspace too, and their own come first`, async () => {
+  test(`${runtime} provides packages to files of the workspace, too, whose own packages come first`, async () => {
     const files = {
       'sub/user.mjs': "export { default as _ } from 'lodash'\nexport { z } from 'zod'",
       'node_modules/zod/package.json': '{ "name": "zod", "main": "main.js" }',

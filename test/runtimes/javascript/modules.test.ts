@@ -157,20 +157,20 @@ describeEngines('Modules', (run) => {
     })
   }
 
-  test('import.meta and the CommonJS names say where the program is', async () => {
+  test('import.meta and the CommonJS variables contain the path of the program', async () => {
     const code = `import { pathToFileURL } from 'node:url'
 const { url, dirname, filename } = import.meta
 ;[dirname === process.cwd(), filename === __filename, dirname === __dirname, url === pathToFileURL(filename).href, import.meta.resolve('./a.js') === pathToFileURL(process.cwd() + '/a.js').href]`
     assert.deepEqual((await run(code)).value, [true, true, true, true, true])
   })
 
-  test('an import of a name that is not there is an error at the import', async () => {
+  test('an import of a missing name is an error at the import', async () => {
     const { error } = await run({ code: 'let a = 1\nimport { nope } from "./esm.mjs"\na', files })
     assert.equal(error?.message, "The requested module './esm.mjs' does not provide an export named 'nope'")
     assert.deepEqual([error?.name, error?.line, error?.column], ['SyntaxError', 2, 1])
   })
 
-  test('messages of the engine quote an import by the name it has in the program', async () => {
+  test('messages of the engine quote an import with its name in the program', async () => {
     const caught = `import { n as count, list } from "./counter.mjs"
 const messages = []
 try { count(1) } catch (e) { messages.push(e.message) }
@@ -193,7 +193,7 @@ messages.join()`
     }
   })
 
-  test('a module that is not there is an error of the program', async () => {
+  test('a missing module is an error of the program', async () => {
     const { error, exitCode } = await run('import "./missing.mjs"')
     assert.equal(error?.phase, 'run')
     assert.match(error?.message ?? '', /missing\.mjs/)

@@ -37,7 +37,7 @@ test('the suite of a published package gives the same report inside as outside',
   assert.match(report, /^# fail 0$/m)
 })
 
-test('a suite that fails inside says so', async () => {
+test('a suite that fails inside is reported as failed', async () => {
   const broken = {
     ...files,
     'index.js': Buffer.concat([readFileSync(join(folder, 'index.js')), Buffer.from('\nmodule.exports = {}')]),

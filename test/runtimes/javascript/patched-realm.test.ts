@@ -83,7 +83,7 @@ const result = '({ list: [1, "é", 2n, new Map([[1, new Set([2])]]), new Uint8Ar
 
 describeEngines('A realm that guest code has patched', (run) => {
   for (const [title, code] of patches) {
-    test(`in ${title} still gives the program’s value`, async () => {
+    test(`in ${title} still returns the program’s value`, async () => {
       const mapAndSet = 'const made = ' + result
       const { value, exitCode, stderr } = await run(`${mapAndSet}\n{ ${code} }\nmade`)
       assert.equal(exitCode, 0, stderr)
@@ -94,20 +94,20 @@ describeEngines('A realm that guest code has patched', (run) => {
       assert.deepEqual(value, expected)
     })
 
-    test(`in ${title} still gives the program’s error`, async () => {
+    test(`in ${title} still reports the program’s error`, async () => {
       const { error, exitCode } = await run(`const made = new TypeError('mine')\n{ ${code} }\nthrow made`)
       assert.equal(error?.message, 'mine')
       assert.equal(error.name, 'TypeError')
       assert.equal(exitCode, 1)
     })
 
-    test(`in ${title} still gives an awaited value`, async () => {
+    test(`in ${title} still returns an awaited value`, async () => {
       const { value, exitCode, stderr } = await run(`await 0\nconst made = 'é'\n{ ${code} }\nmade`)
       assert.deepEqual([value, exitCode], ['é', 0], stderr)
     })
   }
 
-  test('without a way out still ends after an error', async () => {
+  test('with a replaced `process.exit` still ends after an error', async () => {
     const code =
       'process.exit = process.reallyExit = process.emit = () => {}; process.kill = () => {}; throw new Error("mine")'
     const { error, exitCode, signal } = await run(code)

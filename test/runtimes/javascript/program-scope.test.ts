@@ -49,7 +49,7 @@ for (const [name, engine] of Object.entries({ bun, node })) {
       })
     }
 
-    test('fail at the line that was written, also where `var` makes them functions', async () => {
+    test('fail at the original line, also if `var` turns them into functions', async () => {
       const { outcome } = await guests.run({ ...engine, code: 'var x = null\nx.foo' })
       assert.ok('error' in outcome && outcome.error.line === 2, JSON.stringify(outcome))
     })

@@ -4,7 +4,7 @@ import { Unserializable } from '../../../src/core/values/encode-leaf.ts'
 import { describeEngines } from './guest-process.ts'
 
 describeEngines('A value that leaves the guest', (run) => {
-  test('arrives alive', async () => {
+  test('arrives as a live value', async () => {
     const { value } = await run(
       '({ date: new Date(1e12), map: new Map([[{ a: 1 }, new Set([1n])]]), re: /a+/gi, nan: NaN, zero: -0, big: -(10n ** 5000n), bytes: new Float64Array([0.5]), holes: [1, , undefined], [`__proto__`]: 5, $type: "Date" })',
     )
@@ -37,7 +37,7 @@ describeEngines('A value that leaves the guest', (run) => {
     assert.equal(value.stack, 'TypeError: bad\n    at <code>:1:15')
   })
 
-  test('shows what cannot cross', async () => {
+  test('describes what cannot be transferred', async () => {
     const { value } = await run(
       '[function f() {}, Symbol("s"), new Promise(() => {}), { get a() { throw new Error("no") } }, new Proxy([], { get() { throw new Error("trap") } })]',
     )

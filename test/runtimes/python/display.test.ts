@@ -53,7 +53,7 @@ suite('displays of Python programs', { concurrency: 4 }, () => {
     assert.deepEqual(displaysOf(await runGuest('from unittest.mock import MagicMock\nMagicMock()')), [])
   })
 
-  test('displays have one budget; what passes it is left out and marked', async () => {
+  test('displays have one budget; displays beyond it are left out and marked', async () => {
     const run = await runGuest('display("a" * 10)\ndisplay("b" * 300)\ndisplay("c")\n1', { resultBytes: 200 })
     const displays = run.messages.filter((message) => message.type === 'display')
     assert.equal(displays.length, 2)

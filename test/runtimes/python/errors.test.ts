@@ -76,13 +76,13 @@ except KeyError:
     )
   })
 
-  test('have an answer for endless recursion', async () => {
+  test('are reported for endless recursion', async () => {
     const { name, line, shown } = await failure('def f():\n    f()\nf()')
     assert.deepEqual([name, line], ['RecursionError', 2])
     assert.match(shown, /\[Previous line repeated \d+ more times\]/)
   })
 
-  test('have an answer when memory has run out', async () => {
+  test('are reported if memory has run out', async () => {
     for (const grow of [
       'def f():\n    while True: kept.append(" " * 700 + str(len(kept)))\nf()',
       'while True: kept.append(object())',
@@ -95,7 +95,7 @@ except KeyError:
     }
   })
 
-  test('have an answer when no descriptor is left', async () => {
+  test('are reported if no descriptor is left', async () => {
     const { name, shown, line } = await failure(
       'import os\nkept = []\nwhile True:\n    kept.append(os.open("/", os.O_RDONLY))',
     )
@@ -103,7 +103,7 @@ except KeyError:
     assert.match(shown, /kept\.append\(os\.open\("\/", os\.O_RDONLY\)\)\nOSError: \[Errno 24\]/)
   })
 
-  test('come after what the program printed', async () => {
+  test('are printed after the output of the program', async () => {
     const { stdout } = await failure('print("incomplete", end="")\n1 / 0')
     assert.equal(stdout, 'incomplete')
   })
@@ -118,7 +118,7 @@ except KeyError:
     assert.equal(errorOf(run).name, 'ZeroDivisionError')
   })
 
-  test('that are none are refused by the hooks as the interpreter refuses them', async () => {
+  test('that are not exceptions are refused by the hooks as by the interpreter', async () => {
     const { stderr, stdout, exitCode } = await runGuest(
       'import sys\nsys.excepthook(1, "no error", 1)\ntry: sys.unraisablehook(ValueError(42))\nexcept TypeError as error: print(error)',
     )
@@ -127,7 +127,7 @@ except KeyError:
     assert.equal(exitCode, 0)
   })
 
-  test('are told even if the hook itself fails', async () => {
+  test('are reported even if the hook itself fails', async () => {
     const run = await runGuest('import sys\nsys.excepthook = None\n1 / 0')
     assert.match(
       run.stderr,
@@ -146,7 +146,7 @@ except KeyError:
       assert.match(error.shown, /\+ Exception Group Traceback.*\| ValueError: 1\n.*\| TypeError: 2\n/s)
   })
 
-  test('of the guest itself find its source lines', async () => {
+  test('show the source lines of the guest', async () => {
     const run = await runGuest(
       'import traceback\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.print_exc()',
     )

@@ -33,7 +33,7 @@ writeFileSync(join(root, 'numpy.py'), 'name = "of another kind"\n')
 const skip = (await levelHere()) === 'restricted' && 'without namespaces no worker is a fork'
 const warm = { language: 'python', preload: ['pandas', 'numpy'] } as const
 
-test('a fork has used them itself, and what they are does not matter', { skip }, async () => {
+test('a fork executes the first uses itself, too, for any module', { skip }, async () => {
   await using lazaret = createLazaret({
     packages: { python: [root] },
     access: { preload: true },

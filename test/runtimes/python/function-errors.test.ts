@@ -13,7 +13,7 @@ const fails: HostFunction = (name, message) => {
   throw Object.assign(new Error(String(message)), { name })
 }
 
-test('an error says what kind of error it was on the host', async () => {
+test('an error has the name of the error on the host', async () => {
   const { outcome, stderr } = await run(`fails('NotFound', 'no such row')`, { functions: { fails } })
   assert.ok(outcome.kind === 'failed')
   assert.equal(outcome.error.message, 'NotFound: no such row')
@@ -108,7 +108,7 @@ seen`,
   assert.deepEqual(value, [['timeout', 'TimeoutError'], 'FunctionLimitError'])
 })
 
-test('what cannot be sent is named in a few words, on one line', async () => {
+test('a value that cannot be sent is described in a few words, on one line', async () => {
   const value = await valueOf(`class Table:
     def __repr__(self): return 'row\\n' * 1000
 try:
@@ -134,7 +134,7 @@ test('a module of the workspace can catch the error', async () => {
   assert.equal(value, 'URIError', stderr)
 })
 
-test('a daemon thread that waits does not hold up the end', async () => {
+test('a waiting daemon thread does not delay the end', async () => {
   const { outcome } = await run(`import threading
 threading.Thread(target=never, daemon=True).start()
 echo(1)
@@ -143,7 +143,7 @@ sys.exit(4)`)
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 4 })
 })
 
-test('a name of the host does not reach the library: only the program sees it', async () => {
+test('functions of the host are visible only to the program, not to libraries', async () => {
   const value = await valueOf(
     `import tempfile\nwith tempfile.TemporaryFile('w+') as file:\n    file.write('x')\n[open('anything'), print.__name__]`,
     {
@@ -153,7 +153,7 @@ test('a name of the host does not reach the library: only the program sees it', 
   assert.deepEqual(value, ['opened anything', 'print'])
 })
 
-test('an answer nested as deeply as values go arrives', async () => {
+test('an answer with the maximum depth arrives', async () => {
   const value = await valueOf(
     `value, depth = deep(), 0\nwhile value:\n    value, depth = value[0], depth + 1\ndepth`,
     {

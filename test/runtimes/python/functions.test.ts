@@ -23,7 +23,7 @@ test('without an event loop a call blocks and gives the value', async () => {
   assert.equal(await valueOf(`later(20) + later(22)`), 42)
 })
 
-test('with an event loop it gives something to await, also below an await at the top level', async () => {
+test('with an event loop it returns an awaitable, also in a program with a top-level await', async () => {
   assert.deepEqual(
     await valueOf(`import asyncio
 async def inner():
@@ -34,7 +34,7 @@ seen`),
   )
 })
 
-test('what it gives is under way before it is awaited', async () => {
+test('the call begins before its result is awaited', async () => {
   const order: unknown[] = []
   const note: HostFunction = (name) => void order.push(name)
   await valueOf(
@@ -49,7 +49,7 @@ await first`,
   assert.deepEqual(order, ['first', 'second', 'third'])
 })
 
-test('it works in all that asyncio does with coroutines', async () => {
+test('it works wherever asyncio accepts coroutines', async () => {
   assert.deepEqual(
     await valueOf(`import asyncio
 async def main():
@@ -91,7 +91,7 @@ asyncio.run(main())`),
   )
 })
 
-test('one loop after another, and blocking calls between them', async () => {
+test('several loops in sequence can use it, with blocking calls in between', async () => {
   assert.deepEqual(
     await valueOf(`import asyncio
 async def main(number):
@@ -121,7 +121,7 @@ seen = await asyncio.gather(fail(1), later(2), return_exceptions=True)
   )
 })
 
-test('used as a value without await, it says what is missing', async () => {
+test('using the result without await is an error that says so', async () => {
   const said = "the call of 'echo' was not awaited: write `await echo(...)`"
   const value = await valueOf(`import asyncio, json, operator
 seen = []
@@ -143,12 +143,12 @@ seen`)
     assert.ok(String(text).includes(said), `${index}: ${String(text)}`)
 })
 
-test('as the value of the program it says so too', async () => {
+test('returning it as the value of the program without await is such an error, too', async () => {
   const { valueText } = await run(`import asyncio\nawait asyncio.sleep(0)\necho(1)`)
   assert.equal(valueText, "<the call of 'echo' was not awaited: write `await echo(...)`>")
 })
 
-test('threads call at the same time, beside a loop that does', async () => {
+test('threads and an event loop can call at the same time', async () => {
   assert.equal(
     await valueOf(`import asyncio, threading
 wrong = []
@@ -169,7 +169,7 @@ wrong == []`),
   )
 })
 
-test('a thread that waits long does not keep another from its answer', async () => {
+test('a thread that waits long does not delay the answers of others', async () => {
   let free: (() => void) | undefined
   const value = await valueOf(
     `import threading
@@ -296,7 +296,7 @@ if __name__ == '__main__':
   })
 }
 
-test('modules of the workspace call them too, and shadow them as the program does', async () => {
+test('modules of the workspace can call them, too, and can shadow them like the program', async () => {
   const value = await valueOf(
     `import helper, shadow
 seen = [helper.twice(4), shadow.answer(), 'echo' in globals(), echo.__module__]

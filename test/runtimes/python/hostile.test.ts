@@ -64,7 +64,7 @@ suite('a Python program that sabotages its interpreter', { concurrency: 4 }, () 
   })
 
   for (const setter of ['settrace', 'setprofile']) {
-    test(`is answered when the function it gave to sys.${setter} fails`, async () => {
+    test(`gets answers if its function for sys.${setter} fails`, async () => {
       const run = await runGuest(
         `import sys\ndef fail(*_): raise ValueError("traced")\nsys.${setter}(fail)\n[1]`,
       )
@@ -72,7 +72,7 @@ suite('a Python program that sabotages its interpreter', { concurrency: 4 }, () 
       assert.equal(errorOf(run).message, 'traced')
     })
 
-    test(`has its value when the function it gave to sys.${setter} only watches`, async () => {
+    test(`has its value if its function for sys.${setter} only observes`, async () => {
       const code = `import sys\nseen = []\ndef watch(*_):\n    seen.append(1)\n    return watch\nsys.${setter}(watch)\n[1]`
       assert.deepEqual((await evaluate(code)).value, [1])
     })
@@ -139,20 +139,20 @@ suite('hostile Python values', { concurrency: 4 }, () => {
     })
   }
 
-  test('an uncaught exception that hides everything is still told', async () => {
+  test('an uncaught exception that hides everything is still reported', async () => {
     const run = await runGuest(`${hostileClasses}\nraise OddError("x")`)
     assert.equal(run.exitCode, 1)
     assert.equal(errorOf(run).name, 'OddError')
     assert.equal(errorOf(run).line, hostileClasses.split('\n').length + 1)
   })
 
-  test('modules that only look like datetime and decimal are not asked', async () => {
+  test('modules that only look like datetime and decimal are not used', async () => {
     const code =
       'import sys, types\nfor name in ("datetime", "decimal"):\n    sys.modules[name] = types.SimpleNamespace(datetime=type("M", (type,), {"__subclasscheck__": lambda *_: 1 / 0})("D", (), {}), Decimal=5)\n[object]'
     assert.deepEqual((await evaluate(code)).value, [{ $type: 'Unserializable', text: "<class 'object'>" }])
   })
 
-  test('a time zone that raises spoils its own moment only', async () => {
+  test('a time zone that raises affects only its own datetime', async () => {
     const code =
       'import datetime\nclass Zone(datetime.tzinfo):\n    def utcoffset(self, when): raise SystemExit\n[datetime.datetime(2026, 1, 1, tzinfo=Zone()), 2]'
     const { value: result } = await evaluate(code)
@@ -160,7 +160,7 @@ suite('hostile Python values', { concurrency: 4 }, () => {
     assert.equal((result as unknown[])[1], 2)
   })
 
-  test('a container that another thread keeps changing crosses in some state', async () => {
+  test('a container that another thread keeps changing is transferred in some state', async () => {
     const code = `
 import threading
 shared = {number: number for number in range(1000)}

@@ -164,14 +164,14 @@ suite('input_data', { concurrency: 4 }, () => {
     )
   })
 
-  test('may be as deep as readers follow', async () => {
+  test('may have the maximum depth', async () => {
     let input: unknown = []
     for (let level = 0; level < 1000; level++) input = { $type: 'Map', value: [[1, input]] }
     const code = 'depth, x = 0, input_data\nwhile x:\n    depth, x = depth + 1, x[1]\ndepth'
     assert.equal((await evaluate(code, { input })).value, 1000)
   })
 
-  test('gives back what it was given', async () => {
+  test('returns unchanged', async () => {
     const input = [
       { $type: 'tuple', value: [{ $type: 'NaN' }] },
       { $type: 'Ref', path: [0] },

@@ -24,7 +24,7 @@ const picturesOf = ({ displays }: RunResult) =>
   displays.map((bundle) => readPng(Buffer.from(bundle['image/png'] ?? '', 'base64')))
 
 suite('programs with numpy, pandas and matplotlib', { skip }, () => {
-  test('numbers and arrays of numpy, and missing values of pandas, cross as plain values', async () => {
+  test('numbers and arrays of numpy, and missing values of pandas, become plain values', async () => {
     const scalars = await run(`
 import numpy as np, pandas as pd
 n = np.int64(3)
@@ -57,7 +57,7 @@ import numpy as np
     ])
   })
 
-  test('an array too long for a value is replaced by its text, without lists being made of it', async () => {
+  test('an array that is too long for a value is replaced by its text, without converting it to lists', async () => {
     const { valueTagged, truncated } = await runAny({
       language: 'python',
       code: 'import numpy as np\nnp.zeros((4000, 4000))',
@@ -91,7 +91,7 @@ df[df.n > 1]`)
     assert.deepEqual(records.valueTagged, [{ a: 1 }, { a: 2 }])
   })
 
-  test('a series, which offers no more than its text, is not shown as well', async () => {
+  test('a series, which has only a text, is not displayed', async () => {
     const { displays, valueText } = await run('import pandas as pd\npd.Series([1])')
     assert.deepEqual([displays, valueText], [[], '0    1\ndtype: int64'])
   })
@@ -118,7 +118,7 @@ seen`,
     assert.match(column ?? '', / \(send `\.to_list\(\)` of a Series\)$/)
   })
 
-  test('drawing a chart of the program makes no warnings, those of the program stay', async () => {
+  test('drawing a chart causes no warnings, and warnings of the program are kept', async () => {
     const { displays, stderr } = await runAny({
       language: 'python',
       code: `
@@ -132,7 +132,7 @@ warnings.warn("mine")`,
     assert.doesNotMatch(stderr, /Glyph|guest_figures/)
   })
 
-  test('a chart comes back as a PNG with its colours in it', async () => {
+  test('a chart is returned as a PNG with its colours', async () => {
     const result = await run(`
 import matplotlib.pyplot as plt
 figure, axes = plt.subplots(figsize=(4, 3), dpi=50)
@@ -177,7 +177,7 @@ print([len(plt.get_fignums()), os.listdir()])`)
     assert.equal(result.valueText, '<Figure size 640x480 with 1 Axes>')
   })
 
-  test('a chart that was begun is shown also when the program fails', async () => {
+  test('an unfinished chart is shown even if the program fails', async () => {
     const result = await runAny({
       language: 'python',
       code: 'import matplotlib.pyplot as plt\nplt.plot([1, 2])\n1 / 0',

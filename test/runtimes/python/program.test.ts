@@ -5,7 +5,7 @@ import { displaysOf, evaluate, valueOf } from './expect-guest.ts'
 import { harnessFolder, runGuest } from './guest-process.ts'
 
 suite('a Python program', { concurrency: 4 }, () => {
-  test('runs as __main__ with fresh globals and nothing of the harness among them', async () => {
+  test('runs as __main__ with fresh globals, without those of the harness', async () => {
     const code =
       'import sys, __main__\n[__name__, sys.modules["__main__"].__dict__ is globals(), __main__.sys is sys, sorted(globals())]'
     const names = [
@@ -83,11 +83,11 @@ seen + [await task, [number async for number in count()]]`
     assert.deepEqual(run.messages, [{ type: 'end', exitCode: 0 }])
   })
 
-  test('prints an incomplete last line too', async () => {
+  test('prints an incomplete last line, too', async () => {
     assert.equal((await runGuest('print("a"); print("b", end="")')).stdout, 'a\nb')
   })
 
-  test('has its lines out when it is killed', async () => {
+  test('has printed its lines when it is killed', async () => {
     const run = await runGuest('print("before")\ndisplay("now")\nimport time\ntime.sleep(600)', {
       onMessage: (_message, guest) => guest.kill('SIGKILL'),
     })
@@ -95,7 +95,7 @@ seen + [await task, [number async for number in count()]]`
     assert.equal(run.stdout, 'before\n')
   })
 
-  test('is waited for as Python does: value first, then threads, then atexit in reverse order', async () => {
+  test('ends like in Python: value first, then threads, then atexit in reverse order', async () => {
     const code = `
 import atexit, threading
 may_end = threading.Event()
@@ -131,12 +131,12 @@ print("main")
     'no modules at all': 'import sys\ndel sys.modules',
   }
   for (const [what, code] of Object.entries(oddities))
-    test(`ends as it would by itself where it leaves ${what}`, async () => {
+    test(`ends as usual if it leaves ${what}`, async () => {
       const run = await runGuest(`print("kept")\n${code}`)
       assert.deepEqual([run.exitCode, run.stdout], [0, 'kept\n'], run.stderr)
     })
 
-  test('speaks for the run in its first process only', async () => {
+  test('can report results only from its first process', async () => {
     const run = await runGuest('import os\nprint("once")\nif os.fork():\n    os.wait()\ndisplay(1)\n[2]')
     assert.equal(run.exitCode, 0)
     assert.equal(run.stdout, 'once\n')
@@ -144,7 +144,7 @@ print("main")
     assert.equal(displaysOf(run).length, 1)
   })
 
-  test('does not hand the channel to programs that it starts', async () => {
+  test('does not pass the channel to programs that it starts', async () => {
     const code =
       'import subprocess\nprobe = "(: >&3) 2>/dev/null && echo open || echo closed"\n' +
       'subprocess.run(["sh", "-c", probe], capture_output=True, text=True, close_fds=False).stdout'

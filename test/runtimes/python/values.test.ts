@@ -105,17 +105,17 @@ function bytes(value: string): unknown {
 
 suite('values of Python programs', { concurrency: 4 }, () => {
   for (const [code, value, text] of plain) {
-    test(`${JSON.stringify(code)} crosses as plain JSON with the text of the REPL`, async () => {
+    test(`${JSON.stringify(code)} becomes plain JSON with the text of the REPL`, async () => {
       assert.deepEqual(await evaluate(code), { type: 'value', value, text, truncated: false })
     })
   }
   for (const [code, value] of [...tagged, ...references]) {
-    test(`${JSON.stringify(code)} crosses in the tagged encoding`, async () => {
+    test(`${JSON.stringify(code)} is encoded with tags`, async () => {
       assert.deepEqual((await evaluate(code)).value, value)
     })
   }
 
-  test('None, statements and an expression with a semicolon give no value', async () => {
+  test('None, statements and an expression with a semicolon have no value', async () => {
     for (const code of [
       'None',
       'x = 1',
@@ -134,7 +134,7 @@ suite('values of Python programs', { concurrency: 4 }, () => {
     }
   })
 
-  test('a last line is the last expression only where the program does not go on around it', async () => {
+  test('the last line is the last expression only if no statement continues on it', async () => {
     const values: readonly (readonly [string, unknown])[] = [
       ['x = [\n1,\n2]\nx', [1, 2]],
       ['(\n1 +\n2)', 3],
@@ -158,13 +158,13 @@ suite('values of Python programs', { concurrency: 4 }, () => {
     assert.equal((await evaluate('x = 1; (x + 1)  # done;')).value, 2)
   })
 
-  test('lone surrogates cross unharmed, also in keys and texts', async () => {
+  test('lone surrogates are kept, also in keys and texts', async () => {
     const message = await evaluate('["\\ud800", {"\\udfff": 1}]')
     assert.deepEqual(message.value, ['\ud800', { '\udfff': 1 }])
     assert.equal(message.text, "['\\ud800', {'\\udfff': 1}]")
   })
 
-  test('an exception as a value brings its stack, cause and own fields', async () => {
+  test('an exception as a value keeps its stack, cause and own fields', async () => {
     const code = `
 try:
     try:
@@ -205,7 +205,7 @@ caught`
     assert.equal((await evaluate('"x" * 1998', { resultBytes: 2000 })).truncated, false)
   })
 
-  test('the text of a value is bounded and says where it was cut', async () => {
+  test('the text of a value is bounded and shows where it was cut', async () => {
     for (const code of [
       '"é" * 100_000',
       'list(range(100_000))',
@@ -217,7 +217,7 @@ caught`
     }
   })
 
-  test('nesting deeper than readers follow is cut and marked', async () => {
+  test('nesting beyond the maximum depth is cut and marked', async () => {
     const message = await evaluate('x = []\nfor _ in range(100_000):\n    x = [x]\nx')
     let levels = 0
     let inner = message.value
