@@ -42,7 +42,7 @@ interface Talk {
   readonly channel: Channel
 }
 
-describe('a command of a sandbox that has a channel of its own', () => {
+describe('a command of a sandbox with its own channel', () => {
   const leaks = new LeakCheck()
   let machine: Machine
   let spaces: Spaces
@@ -95,7 +95,7 @@ describe('a command of a sandbox that has a channel of its own', () => {
 
   const add = (one: unknown, other: unknown) => Number(one) + Number(other)
 
-  it('calls functions of its own by it, beside another that has others', async () => {
+  it('calls its functions over it, next to a command with other functions', async () => {
     const code = `for number in range(100): assert call('add', number, 1) == {'type': 'return', 'id': number, 'value': NUMBER}
 print(call('other')['type'])`
     const talks = [
@@ -108,7 +108,7 @@ print(call('other')['type'])`
     assert.deepEqual(await Promise.all(talks.map(end)), ['throw\n', 'return\n'])
   })
 
-  it('gets large answers whole, and its value arrives', async () => {
+  it('gets large answers completely, and its value arrives', async () => {
     const large = 'x'.repeat(4 * 1024 * 1024)
     const talk = start(
       spaces.user,
@@ -127,7 +127,7 @@ print(set(value))`,
     assert.equal(talk.channel.claims.value?.live, large.length)
   })
 
-  it('does so where commands with credentials run too', async () => {
+  it('also works next to commands with credentials', async () => {
     const space = await spaces.takeSecure()
     try {
       assert.equal(await end(start(space, "print(call('add', 1, 2)['value'])", { add })), '3\n')

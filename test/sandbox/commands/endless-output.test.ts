@@ -17,7 +17,7 @@ for (const [kind, tty, printedMiB] of [
   ['in pipes', undefined, 300],
   ['in a terminal', { columns: 80, rows: 24 }, 4],
 ] as const)
-  test(`what a process prints ${kind} goes on beyond the budget of a command, and does not pile up`, async () => {
+  test(`output of a process ${kind} continues beyond the budget of a command, and does not accumulate`, async () => {
     await using sandbox = await lazaret.sandbox({ limits: { outputBytes: MiB } })
     const enough = Promise.withResolvers<void>()
     let bytes = 0

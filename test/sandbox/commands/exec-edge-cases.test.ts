@@ -181,7 +181,7 @@ for (const { title, command, options, exitCode = 0, stdout = '', stderr = '' } o
     await used.exec('set +eu +o pipefail; unset -f cd eval')
   })
 
-test('a flood is cut at outputBytes, which the result says, and does not end the command', async () => {
+test('a flood of output is cut at outputBytes, which the result reports, and does not end the command', async () => {
   await everyWay(async ({ name, exec }) => {
     const { stdout, outcome, truncated } = await exec(`head -c 20000000 /dev/zero | tr '\\0' x; exit 3`)
     assert.equal(stdout.length, 2 * MiB, name)
@@ -190,7 +190,7 @@ test('a flood is cut at outputBytes, which the result says, and does not end the
   })
 })
 
-test('only the streams that lost something are named as cut', async () => {
+test('only streams that lost output are reported as cut', async () => {
   const flood = `head -c ${3 * MiB} /dev/zero | tr '\\0' x`
   await everyWay(async ({ name, exec }) => {
     const stderr = await exec(`echo out; (${flood}) >&2`)

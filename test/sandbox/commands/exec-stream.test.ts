@@ -36,7 +36,7 @@ for (const [space, options] of spaces) {
     assert.equal(events.filter(({ type }) => type === 'complete' || type === 'error').length, 1)
   })
 
-  test(`output is there before the command has ended: ${space}`, async () => {
+  test(`output arrives before the command has ended: ${space}`, async () => {
     const seen: string[] = []
     // It ends only after its first line has been read.
     const command =
@@ -48,7 +48,7 @@ for (const [space, options] of spaces) {
     assert.deepEqual(seen, ['start', 'stdout', 'stdout', 'complete'])
   })
 
-  test(`a flood arrives whole: ${space}`, async () => {
+  test(`a flood of output arrives completely: ${space}`, async () => {
     const events = await collect(sandbox.execStream(`head -c ${20 * MiB} /dev/zero | tr '\\0' x`, options))
     assert.equal(textOf(events, 'stdout').length, 20 * MiB)
   })
@@ -92,7 +92,7 @@ for (const [space, options] of spaces) {
   })
 }
 
-test('a reader that stalls stalls its own command, and no other', async () => {
+test('a slow reader blocks its own command, and no other', async () => {
   const counted = 'i=0; while :; do i=$((i+1)); echo $i > /tmp/count; head -c 65536 /dev/zero; done'
   const stalled = sandbox.execStream(counted)[Symbol.asyncIterator]()
   await stalled.next()

@@ -11,7 +11,7 @@ const { everyWay, ways } = await waysToRun(use)
 const { sandbox, hasSecure } = use
 const withoutSecure = !hasSecure && 'secure commands are refused here'
 
-test('a result says what ran, how it ended, how long it took, and behind which walls', async () => {
+test('a result contains the command, its end, its duration and its isolation', async () => {
   const before = Date.now()
   const result = await sandbox.exec('echo hi')
   const { id, receipt, duration, timestamp, isolation, usage, ...rest } = result
@@ -60,7 +60,7 @@ test('output from before a timeout is kept', async () => {
   })
 })
 
-test('a timeout of one command leaves what others have started', async () => {
+test('a timeout of one command does not end processes of others', async () => {
   await sandbox.exec('sleep 61.5 & echo $! > /tmp/other')
   const lasting = await sandbox.startProcess('exec sleep 61.5')
   await everyWay(async ({ exec }) => {
@@ -101,7 +101,7 @@ test('a command that was aborted before it began does not begin', async () => {
   assert.equal((await sandbox.exec('test -e begun')).exitCode, 1)
 })
 
-test('onOutput gets the pieces as they come, and slows the command down', async () => {
+test('onOutput gets the output at once, and can slow the command down', async () => {
   for (const { name, exec } of ways) {
     const pieces: string[] = []
     const { stdout } = await exec('for i in 1 2 3; do echo $i; sleep 0.01; done; echo e >&2', {
@@ -116,7 +116,7 @@ test('onOutput gets the pieces as they come, and slows the command down', async 
   }
 })
 
-test('exec rejects with what onOutput throws, and the command is ended', async () => {
+test('exec rejects with the error of onOutput, and the command is ended', async () => {
   for (const { exec } of ways) {
     const onOutput = () => {
       throw new Error('enough')
@@ -186,19 +186,19 @@ for (const [title, env] of [
   ['nothing', {}],
   ['only what is undefined', { TOKEN: undefined }],
 ] as const)
-  test(`an env of ${title} is not secure mode, and the result says so`, async () => {
+  test(`an env of ${title} does not start secure mode, and the result reports that`, async () => {
     const { isolation, stdout } = await sandbox.exec('echo "[$TOKEN]"', { env })
     assert.equal(stdout, '[]\n')
     assert.equal(isolation.space, 'user')
     assert.match(isolation.note ?? '', /without credentials/)
   })
 
-test('an empty value alone is secure mode', { skip: withoutSecure }, async () => {
+test('an empty value is enough for secure mode', { skip: withoutSecure }, async () => {
   const { isolation } = await sandbox.exec('true', { env: { TOKEN: '' } })
   assert.equal(isolation.space, 'secure')
 })
 
-test('setEnvVars reaches every later command of the user space, and none with credentials', async () => {
+test('setEnvVars affects every later command of the user space, but none with credentials', async () => {
   const session = await sandbox.createSession()
   await session.exec(':')
   await sandbox.setEnvVars({ LATER: '1' })

@@ -34,7 +34,7 @@ after(async () => {
   await leaks.checkDisposed()
 })
 
-test('a receipt names the walls of a command, its limits and what held them', async () => {
+test('a receipt names the layers of a command, its limits and what enforced them', async () => {
   const first = await sandbox.exec('true')
   const { receipt, isolation } = await sandbox.exec('ulimit -n', { timeout: 5000 })
   assert.deepEqual([first.receipt.start, receipt.start, receipt.runtime], ['cold', 'parked', 'shell'])
@@ -53,7 +53,7 @@ test('a receipt names the walls of a command, its limits and what held them', as
   })
 })
 
-test('it is signed, and in the audit log with the statement that it is signed with', async () => {
+test('it is signed, and the audit log has the signed statement', async () => {
   const result = await sandbox.exec('echo hello; exit 3')
   const verification = verifyReceipt(JSON.stringify(result), keys.publicKey)
   assert.ok(verification.isValid)
@@ -66,12 +66,12 @@ test('it is signed, and in the audit log with the statement that it is signed wi
   assert.deepEqual((await verifyAudit(file, { publicKey: keys.publicKey })).problems, [])
 })
 
-test('a command that was cancelled before it began has no walls in its receipt', async () => {
+test('a command that was cancelled before it began has no layers in its receipt', async () => {
   const { outcome, receipt } = await sandbox.exec('true', { signal: AbortSignal.abort() })
   assert.deepEqual([outcome.kind, receipt.layers, receipt.limits.memoryBytes.by], ['cancelled', [], 'none'])
 })
 
-test('a sandbox reports its limits, and which of the request or of the defaults were lowered', async () => {
+test('a sandbox reports its limits, and which requested or default limits were lowered', async () => {
   assert.deepEqual(sandbox.limits, {
     memoryBytes: 256 * MiB,
     processesMax: 100,
@@ -92,7 +92,7 @@ test('a sandbox reports its limits, and which of the request or of the defaults 
   })
 })
 
-test('a Lazaret says which of its defaults lie above its ceilings', () => {
+test('a Lazaret reports which of its defaults are above its ceilings', () => {
   assert.deepEqual(lazaret.clamped, [
     { limit: 'wallMs', wanted: 60_000, held: 10_000, of: 'default', by: 'ceiling' },
     { limit: 'openFilesMax', wanted: 2048, held: 512, of: 'default', by: 'ceiling' },

@@ -25,7 +25,7 @@ const ways: Readonly<Record<string, string>> = {
   'does not parse': 'if',
 }
 for (const [what, command] of Object.entries(ways))
-  test(`a command that does this with its variables leaves the session its own: ${what}`, async () => {
+  test(`the session keeps its variables if a command does this with its own: ${what}`, async () => {
     const session = await sandbox.createSession()
     await session.exec('export STAYS=1')
     assert.equal((await session.exec(`${show}\n${command}`, { variables: values })).stdout, shown)
@@ -34,7 +34,7 @@ for (const [what, command] of Object.entries(ways))
     assert.equal((await session.exec('echo $LATER')).stdout, '2\n')
   })
 
-test('other changes of a command are kept, and so are variables that setEnvVars() has set in the meantime', async () => {
+test('other changes of a command are kept, and variables that setEnvVars() set in the meantime', async () => {
   const session = await sandbox.createSession()
   await session.exec('export LIST_OF=one; declare -rx FIXED=1')
   await sandbox.setEnvVars({ SHARED: 'all' })
@@ -44,7 +44,7 @@ test('other changes of a command are kept, and so are variables that setEnvVars(
   assert.equal((await session.exec('echo $SHARED $LIST_OF $FIXED $MORE $PWD')).stdout, 'all one 1 3 /tmp\n')
 })
 
-test('a timeout and a missing folder leave none behind', async () => {
+test('a timeout or a missing folder leaves none behind', async () => {
   const session = await sandbox.createSession()
   const { seen: late } = await untilShown(
     (timeout) => session.exec(`${show}; sleep 60`, { variables: values, timeout }),
@@ -55,7 +55,7 @@ test('a timeout and a missing folder leave none behind', async () => {
   assert.equal((await session.exec(show)).stdout, kept)
 })
 
-test('streams, processes and terminals have them too', async () => {
+test('streams, processes and terminals have them, too', async () => {
   let streamed = ''
   for await (const event of sandbox.execStream(show, { variables: values }))
     if (event.type === 'stdout') streamed += event.text
@@ -71,7 +71,7 @@ test('streams, processes and terminals have them too', async () => {
   assert.equal((await sandbox.exec(show)).stdout, kept)
 })
 
-test('a command with credentials has both, and no name twice', { skip: !hasSecure }, async () => {
+test('a command with credentials has both kinds, without common names', { skip: !hasSecure }, async () => {
   const both: ExecOptions = { env: { TOKEN: 't0ken' }, variables: { NEW: 'plain' } }
   const { stdout, isolation } = await sandbox.exec('echo $TOKEN $NEW ${OWN-unset}', both)
   assert.deepEqual([stdout, isolation.space], ['t0ken plain unset\n', 'secure'])
@@ -81,7 +81,7 @@ test('a command with credentials has both, and no name twice', { skip: !hasSecur
   })
 })
 
-test('those without a value are left out, and too long ones refused', async () => {
+test('variables without a value are left out, and too long ones are refused', async () => {
   const { stdout } = await sandbox.exec('echo $OWN', { variables: { OWN: undefined } })
   assert.equal(stdout, 'session\n')
   const variables = { LONG: 'x'.repeat(128 * 1024) }

@@ -47,7 +47,7 @@ await describeContexts((sandbox) => {
     })
   }
 
-  test('other code and a fork of the context may be awaited in a callback of code that comes to an end', async () => {
+  test('a callback of code that ends may await other code and a fork of the context', async () => {
     const context = await sandbox.createCodeContext()
     const { answer } = await runWith(context, short, () => valueOf(context.runCode('x + 1')))
     assert.equal(answer, 2)
@@ -56,7 +56,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('a function that would wait for its caller for ever is told so', async () => {
+  test('a function that would wait for its caller for ever gets an error', async () => {
     const heard: unknown[] = []
     const own = () => sandbox.getCodeContext('waiting')
     const note = (error: unknown): void => void heard.push((error as { code?: string }).code)

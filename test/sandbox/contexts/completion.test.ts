@@ -37,7 +37,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('python: completion calls nothing that would run guest code', async () => {
+  test('python: completion runs no guest code', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(
       context.runCode(`ran = []
@@ -77,7 +77,7 @@ trap = Trap()`),
       await sandbox.deleteCodeContext(context.id)
     })
 
-  test('none while code runs; a harness that lies is bounded; the state stays', async () => {
+  test('none while code runs; forged answers are bounded; the state is kept', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(context.runCode('x = 1'))
     const started = Promise.withResolvers<void>()

@@ -30,7 +30,7 @@ await describeContexts((sandbox) => {
   })
 
   for (const language of languages)
-    test(`${language}: code runs in the order in which it was given, one piece at a time`, async () => {
+    test(`${language}: code runs in the order of the calls, one piece at a time`, async () => {
       const context = await sandbox.createCodeContext({ language })
       await valueOf(context.runCode(set[language]))
       const asked = Array.from({ length: 20 }, () => context.runCode('x = x + 1; x'))
@@ -43,7 +43,7 @@ await describeContexts((sandbox) => {
     })
 
   for (const language of languages)
-    test(`${language}: code that exceeds its timeout is interrupted, and the state stays`, async () => {
+    test(`${language}: code that exceeds its timeout is interrupted, and the state is kept`, async () => {
       const context = await sandbox.createCodeContext({ language })
       await valueOf(context.runCode(set[language]))
       const { outcome, isStateKept, note } = await context.runCode(loop[language], { timeout: 100 })
@@ -53,7 +53,7 @@ await describeContexts((sandbox) => {
       await sandbox.deleteCodeContext(context.id)
     })
 
-  test('aborting the signal interrupts the code; what waits is never begun', async () => {
+  test('aborting the signal interrupts the code; queued code never begins', async () => {
     const context = await sandbox.createCodeContext()
     const [abort, ready] = [new AbortController(), Promise.withResolvers<void>()]
     const { signal } = abort
@@ -95,7 +95,7 @@ await describeContexts((sandbox) => {
     }
   })
 
-  test('output, displays, values and errors come as they happen', async () => {
+  test('output, displays, values and errors arrive at once', async () => {
     const told: unknown[] = []
     const tell = (what: string) => (said: unknown) => void told.push([what, said])
     const code = 'import sys\nprint("out")\nprint("err", file=sys.stderr)\ndisplay("shown")\n7'
@@ -204,7 +204,7 @@ await describeContexts((sandbox) => {
     await assert.rejects(sandbox.runCode('1', { context: 'mine' }), { code: 'CONTEXT_GONE' })
   })
 
-  test('a context that ran out of memory is reported, and its neighbour continues', async () => {
+  test('a context that ran out of memory is reported, and others continue', async () => {
     const limits = { memoryBytes: 128 * MiB }
     const [one, other] = await Promise.all([
       sandbox.createCodeContext({ limits }),
@@ -234,7 +234,7 @@ await describeContexts((sandbox) => {
     assert.equal(await valueOf(sandbox.runCode('1 + 1')), 2)
   })
 
-  test('python: what is large lies in huge pages where the kernel gives them on demand, unless the caller says otherwise', async () => {
+  test('python: large memory uses huge pages if the kernel offers them on demand, unless the caller turns that off', async () => {
     const look = `x = bytearray(64 << 20)
 import os, platform
 with open("/sys/kernel/mm/transparent_hugepage/enabled") as file: mode = file.read()

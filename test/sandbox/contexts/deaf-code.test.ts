@@ -16,7 +16,7 @@ const deaf = {
 await describeContexts(
   (sandbox) => {
     for (const language of ['python', 'javascript'] as const)
-      test(`${language}: code that computes in C is ended within a second, and the answer says that the state is lost`, async () => {
+      test(`${language}: code that ignores the interrupt in C is ended within a second, and the result reports the lost state`, async () => {
         const { set, code } = deaf[language]
         const context = await sandbox.createCodeContext({ language })
         const times: number[] = []

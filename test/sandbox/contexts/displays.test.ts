@@ -8,7 +8,7 @@ const plain = (content: string) => ({ 'text/plain': content })
 
 await describeContexts(
   (sandbox) => {
-    test('python: a handle shows something in the place of what it showed', async () => {
+    test('python: a handle replaces its display', async () => {
       const told: unknown[] = []
       const { displays } = await sandbox.runCode(
         'h = display("one", display_id="place")\ndisplay("other")\nh.update("two")\nupdate_display("three", display_id="place")\nh.display_id',
@@ -31,7 +31,7 @@ await describeContexts(
       assert.match(failed.stderr, /display_id is required/)
     })
 
-    test('python: clear_output() takes away what was shown, at once or with the next display', async () => {
+    test('python: clear_output() removes displays, at once or with the next display', async () => {
       const cleared: boolean[] = []
       const asked = { onClear: (waits: boolean) => void cleared.push(waits) }
       const now = await sandbox.runCode('display(1); clear_output(); display(2)', asked)
@@ -84,14 +84,14 @@ await describeContexts(
         'for (let n = 0; n < 30; n++) display({ "text/html": "x".repeat(40000) }, { raw: true, display_id: "p", update: n > 0 }); display("end")',
       ],
     ] as const)
-      test(`${language}: what changes again and again takes the room of one display (${code.slice(0, 30)}…)`, async () => {
+      test(`${language}: an updated display counts only once (${code.slice(0, 30)}…)`, async () => {
         const { displays, truncated, outcome } = await sandbox.runCode(code, { language })
         assert.deepEqual([outcome.kind, truncated], ['completed', []])
         assert.equal(displays.length, 2)
         assert.equal(displays[0]?.['text/html']?.length, 40_000)
       })
 
-    test('an id is bounded, and endless displays are cut, which the result says', async () => {
+    test('an id is bounded, and endless displays are cut, which the result reports', async () => {
       const long = await sandbox.runCode('display(1, display_id="x" * 10_000)')
       assert.deepEqual(long.displays, [plain('1')])
       const { displays, truncated } = await sandbox.runCode(

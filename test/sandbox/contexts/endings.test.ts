@@ -45,7 +45,7 @@ await describeContexts((sandbox) => {
   /** Never ends by itself. */
   const endless = ['while True: pass', { timeout: null }] as const
 
-  test('code that waits for an interpreter is not begun when its context is deleted', async () => {
+  test('code that waits for an interpreter does not begin if its context is deleted', async () => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const waiting = assert.rejects(context.runCode(...endless), { code: 'CONTEXT_GONE' })
@@ -54,7 +54,7 @@ await describeContexts((sandbox) => {
     await waiting
   })
 
-  test('code that waits for an interpreter is not begun when it is interrupted', async () => {
+  test('code that waits for an interpreter does not begin if it is interrupted', async () => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const waiting = context.runCode(...endless)
@@ -65,7 +65,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('code that waits for an interpreter is not begun when the context is started anew', async () => {
+  test('code that waits for an interpreter does not begin if the context is restarted', async () => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const waiting = context.runCode(...endless)
@@ -86,7 +86,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('a sandbox is destroyed though code waits for an interpreter', async () => {
+  test('a sandbox can be destroyed while code waits for an interpreter', async () => {
     await using lazaret = createLazaret({ onEvent: () => undefined })
     const other = await lazaret.sandbox()
     const context = await other.createCodeContext()
@@ -96,7 +96,7 @@ await describeContexts((sandbox) => {
     await waiting
   })
 
-  test('code that comes at the same time gets the same default context, the first time and after it was deleted', async () => {
+  test('concurrent code gets the same default context, the first time and after it was deleted', async () => {
     const run = async () => {
       const results = await Promise.all([1, 2, 3].map((n) => sandbox.runCode(String(n))))
       return [...new Set(results.map(({ context }) => context))]
@@ -107,7 +107,7 @@ await describeContexts((sandbox) => {
     assert.equal((await run()).length, 1)
   })
 
-  test('a program of earlier code that ran out of memory is not the reason for a later end', async () => {
+  test('a program of earlier code that ran out of memory does not explain a later end', async () => {
     const context = await sandbox.createCodeContext({ limits: { memoryBytes: 128 * 1024 * 1024 } })
     const large = 'y = bytearray(2 ** 28)\nfor at in range(0, len(y), 4096): y[at] = 1'
     const run = `import os, subprocess, sys\nsubprocess.run([sys.executable, "-c", ${JSON.stringify(large)}]).returncode`
@@ -120,7 +120,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('code that prints without end is interrupted long before its time is over', async () => {
+  test('code that prints endlessly is interrupted long before its timeout', async () => {
     await using lazaret = createLazaret({ onEvent: () => undefined })
     await using other = await lazaret.sandbox({ limits: { outputBytes: 1000 } })
     const flood = 'x = 1\nwhile True: print("y" * 100000)'
@@ -130,7 +130,7 @@ await describeContexts((sandbox) => {
     assert.equal((await other.runCode('2 ** 10')).value, 1024)
   })
 
-  test('a context that is deleted while it begins leaves its name to another', async () => {
+  test('a context that is deleted while it starts frees its name', async () => {
     const first = assert.rejects(sandbox.createCodeContext({ id: 'same' }), { code: 'CONTEXT_GONE' })
     await untilWaiting(sandbox, 'same')
     const deleted = sandbox.deleteCodeContext('same')

@@ -50,7 +50,7 @@ function begin(used: () => unknown = () => ({ cpuMs: 0, memoryPeakBytes: 0 })) {
   }
 }
 
-test('an end that was waiting to be read when the grace is over keeps the state', async () => {
+test('an end that arrived before the grace was over keeps the state, even if it is read later', async () => {
   const { entry, asked, listener, pass } = begin()
   entry.interrupt('wall')
   pass(1000)
@@ -61,7 +61,7 @@ test('an end that was waiting to be read when the grace is over keeps the state'
   assert.deepEqual([isStateKept, outcome.kind, asked.includes('kill')], [true, 'timed-out', false])
 })
 
-test('an end that is read after the kill keeps no state', async () => {
+test('an end that is read after the kill does not keep the state', async () => {
   const { entry, asked, listener, pass } = begin()
   entry.interrupt('cancelled')
   pass(1000)
@@ -74,7 +74,7 @@ test('an end that is read after the kill keeps no state', async () => {
   assert.match(note ?? '', /did not stop when it was interrupted/)
 })
 
-test('code is over even if its usage can no longer be read', async () => {
+test('code ends even if its usage can no longer be read', async () => {
   let reads = 0
   const { entry, listener } = begin(() => {
     if (reads++ > 0) throw new Error('ENOENT')

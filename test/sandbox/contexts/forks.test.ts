@@ -37,7 +37,7 @@ await describeForks((sandbox) => {
     await remove(sandbox, origin, fork)
   })
 
-  test('open files are read on from the same offset, independently', async () => {
+  test('open files are read from the same offset, independently', async () => {
     await sandbox.writeFile('/workspace/lines', 'one\ntwo\nthree\n')
     await using both = await forked(
       sandbox,
@@ -50,7 +50,7 @@ await describeForks((sandbox) => {
     assert.equal(await sandbox.readFile('/workspace/log'), 'line\nline\n')
   })
 
-  test('random numbers differ: of the language, of numpy where it is, and of the kernel', async () => {
+  test('random numbers differ: those of the language, of numpy if installed, and of the kernel', async () => {
     const code = `import random, uuid, secrets
 try:
     import numpy
@@ -66,7 +66,7 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
       if (drawn !== null) assert.notEqual(drawn, (other as unknown[])[index])
   })
 
-  test('output, displays, errors, input() and folders are those of the one that runs', async () => {
+  test('output, displays, errors, input() and folders belong to the context that runs', async () => {
     await using both = await forked(sandbox, 'import os\nos.mkdir("/workspace/below")')
     const { origin, fork } = both
     const [here, there] = await Promise.all([
@@ -98,7 +98,7 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     await remove(sandbox, origin, fork)
   })
 
-  test('an interruption, a kill and an end of one leave the other alone, whichever it is', async () => {
+  test('an interruption, a kill or an end of one does not affect the other', async () => {
     await using both = await forked(sandbox, 'import os, time\nx = 1')
     const { origin, fork } = both
     const over = origin.runCode('while not os.path.exists("/workspace/over"): time.sleep(0.01)\nx')
@@ -117,7 +117,7 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     await remove(sandbox, third)
   })
 
-  test('threads, programs and tasks that still run forbid it, and are named; afterwards it works', async () => {
+  test('running threads, programs or tasks prevent it, and the error names them; afterwards it works', async () => {
     const obstacles: [string, string, RegExp][] = [
       [
         'import threading\ngo = threading.Event()\nt = threading.Thread(target=go.wait)\nt.start()',

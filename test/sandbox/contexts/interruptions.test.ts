@@ -44,7 +44,7 @@ const set = { python: 'x = 1', javascript: 'let x = 1' } as const
 await describeContexts((sandbox) => {
   for (const language of ['python', 'javascript'] as const)
     for (const [what, code] of Object.entries(kept[language]))
-      test(`${language}: ${what} is interrupted at once, and the state stays`, async () => {
+      test(`${language}: ${what} is interrupted at once, and the state is kept`, async () => {
         const context = await sandbox.createCodeContext({ language })
         await valueOf(context.runCode(set[language]))
         const { result, ms } = await interruptAtOutput(context, code)

@@ -121,7 +121,7 @@ class Frame:
     def __repr__(self): return "a frame"
     def _repr_html_(self): return "<table></table>"`
 
-  test('objects that speak the protocols of these libraries are shown as theirs are', async () => {
+  test('objects that implement the protocols of these libraries are displayed like theirs', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(context.runCode(protocol))
     const { displays } = await context.runCode('display(Chart(), Figure()); Frame()')

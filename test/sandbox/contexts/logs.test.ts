@@ -10,7 +10,7 @@ const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 await describeContexts((sandbox) => {
   for (const language of ['javascript', 'typescript'] as const)
-    test(`${language}: each console call is heard while the code runs, and is in the result too`, async () => {
+    test(`${language}: each console call is reported while the code runs, and is in the result, too`, async () => {
       const heard: LogEntry[] = []
       const onLog = (entry: LogEntry) => void heard.push(entry)
       const more = async () => {
@@ -37,7 +37,7 @@ await describeContexts((sandbox) => {
       await sandbox.deleteCodeContext(context.id)
     })
 
-  test('logs and displays are heard one at a time, in the order of the code', async () => {
+  test('logs and displays are reported one at a time, in the order of the code', async () => {
     const heard: unknown[] = []
     let isBusy = false
     const take = async (what: unknown): Promise<void> => {
@@ -59,7 +59,7 @@ await describeContexts((sandbox) => {
     assert.deepEqual(heard, ['a', "'b'", 'c', 'cleared', "'d'"])
   })
 
-  test('what onLog throws, runCode() throws, and the context keeps its state', async () => {
+  test('an error of onLog rejects runCode(), and the context keeps its state', async () => {
     const code =
       "let kept = 7; console.log('a'); await new Promise((resolve) => setTimeout(resolve, 600_000))"
     const mistake = new Error('of the caller')

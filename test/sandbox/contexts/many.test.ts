@@ -19,7 +19,7 @@ const endless = {
   javascript: 'console.log("ready"); require("node:child_process").spawnSync("sleep", ["600"]); for (;;);',
 } as const
 
-test('fifty contexts have their own state side by side, and go with their sandbox while all of them run', async () => {
+test('fifty contexts have separate states, and end with their sandbox while all of them run', async () => {
   await using sandbox = await lazaret.sandbox()
   if (level === 'restricted') {
     await assert.rejects(sandbox.createCodeContext(), { code: 'JAIL_UNAVAILABLE' })

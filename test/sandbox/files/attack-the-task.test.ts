@@ -32,7 +32,7 @@ while not os.path.exists('enough'):
         if libc.ptrace(16, int(pid), 0, 0) == 0: found.add('ptrace')
 open('result', 'w').write(f'{"some" if seen else "none"} {sorted(found)}')`
 
-test('guests open nothing of it', { skip: noPython }, async () => {
+test('guests can open nothing of it', { skip: noPython }, async () => {
   await files.writeFile('look.py', look)
   const looking = await files.startProcess('exec python3 look.py')
   while (!(await files.exists('looking')));
@@ -65,7 +65,7 @@ test('guests that kill everything they see can only end an operation, and the ne
   assert.equal(await files.readFile('after'), 'text')
 })
 
-test('operations on a sandbox that is gone are refused as on any', async () => {
+test('operations on a sandbox that is gone are refused as usual', async () => {
   const source = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) })
   // It is refused while the others are still running.
   files.uploadTar(source).catch(() => undefined)

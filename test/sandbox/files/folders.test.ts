@@ -36,7 +36,7 @@ function makeFolder(name: string, contents: Readonly<Record<string, string>>): s
 
 const listHost = (folder: string) => readdirSync(folder, { recursive: true }).map(String).toSorted()
 
-test('a folder goes in and comes back, without what is ignored', async () => {
+test('a folder is uploaded and downloaded, without ignored files', async () => {
   const from = makeFolder('project', {
     'src/main.ts': 'main',
     'src/deep/er/x.txt': 'x'.repeat(200_000),
@@ -105,7 +105,7 @@ test('a folder goes in and comes back, without what is ignored', async () => {
   assert.equal(downloaded.bytes, uploaded.bytes)
 })
 
-test('nothing is written through a link of the target, nor over what is no file', async () => {
+test('nothing is written through a link of the target, nor over anything but a file', async () => {
   await shell(
     'mkdir -p back/out back/dir; echo guest | tee back/out/file back/linked back/dir/file back/taken > back/plain',
   )
@@ -133,7 +133,7 @@ test('nothing is written through a link of the target, nor over what is no file'
   assert.deepEqual(readdirSync(to).toSorted(), ['dir', 'linked', 'out', 'plain', 'taken'])
 })
 
-test('bounds hold in both directions, and what was begun leaves nothing behind', async () => {
+test('bounds apply in both directions, and unfinished files are removed', async () => {
   const from = makeFolder('large', { a: 'x'.repeat(1000), b: 'y'.repeat(1000) })
   await assert.rejects(files.uploadFolder(from, { bytesMax: 1500, path: 'bounded' }), {
     code: 'INPUT_TOO_LARGE',

@@ -69,7 +69,7 @@ describe('a name is a name', () => {
     })
   }
 
-  test('one that is too long is refused', async () => {
+  test('a name that is too long is refused', async () => {
     await assert.rejects(files.writeFile('n'.repeat(256), ''), { code: 'FILE_REFUSED' })
   })
 
@@ -159,7 +159,7 @@ os.mkdir("tree"); os.chdir("tree")
 for _ in range(${depth}): os.mkdir("${name}"); os.chdir("${name}")
 open("bottom", "w")'`
 
-  test('are a clear error, however deep', async () => {
+  test('cause a clear error, at any depth', async () => {
     await shell(dig(2000, 'd'))
     for (const operation of [
       () => files.listFiles('.', { recursive: true }),

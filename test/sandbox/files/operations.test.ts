@@ -22,7 +22,7 @@ describe('writing and reading', () => {
     assert.equal(await shell('wc -c < bytes'), '256\n')
   })
 
-  test('a write replaces all that was there, keeps the mode and the other names, and follows a link', async () => {
+  test('a write replaces the content, keeps the mode and other hard links, and follows a symlink', async () => {
     await shell('printf longer > file; chmod 711 file; ln file other; ln -s file link')
     await files.writeFile('link', 'new')
     assert.equal(await files.readFile('other'), 'new')
@@ -60,14 +60,14 @@ describe('writing and reading', () => {
     await refuses(files.readFile('/proc/self/status', { bytesMax: 10 }), 'FILE_TOO_LARGE')
   })
 
-  test('a full disk says so, also to one file that is larger than all may be', async () => {
+  test('a full disk is reported, also for a single file that is larger than the disk', async () => {
     await refuses(files.writeFile('large', Buffer.alloc(diskBytes + 1)), 'DISK_FULL')
     await files.deleteFile('large')
     await files.writeFile('first', Buffer.alloc((diskBytes * 3) / 4))
     await refuses(files.writeFile('second', Buffer.alloc(diskBytes / 2)), 'DISK_FULL')
   })
 
-  test('many at once wait for their turn', async () => {
+  test('many operations at once are queued', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `f${index}`)
     await Promise.all(names.map((name) => files.writeFile(name, name)))
     assert.deepEqual(await Promise.all(names.map((name) => files.readFile(name))), names)
@@ -132,7 +132,7 @@ describe('folders', () => {
     await refuses(files.listFiles('none'), 'FILE_NOT_FOUND')
   })
 
-  test('other file systems are named and not entered', async () => {
+  test('other file systems are listed and not entered', async () => {
     const { entries, isComplete } = await files.listFiles('/', { recursive: true, entriesMax: 100_000 })
     assert.ok(entries.some(({ path }) => path === 'proc'))
     assert.ok(!entries.some(({ path }) => path.startsWith('proc/')))
@@ -141,7 +141,7 @@ describe('folders', () => {
 })
 
 describe('deleting', () => {
-  test('a file, a link but not what it leads to, and a folder only on request', async () => {
+  test('a file, a link without its target, and a folder only on request', async () => {
     await shell('mkdir -p folder/in; : > folder/in/file; : > file; ln -s folder link; ln -s nowhere dangling')
     await files.deleteFile('file')
     await files.deleteFile('dangling')
@@ -178,7 +178,7 @@ describe('deleting', () => {
 })
 
 describe('stat, list and exists', () => {
-  test('through links, or at them', async () => {
+  test('follow links, or not', async () => {
     await shell('printf 1234 > file; chmod 4751 file; ln -s file link; ln -s loop loop; ln -s gone dangling')
     const { name, path, type, bytes, mode, isNameable } = await files.stat('/workspace/link')
     assert.deepEqual(
@@ -199,7 +199,7 @@ describe('stat, list and exists', () => {
   })
 })
 
-describe('another name', () => {
+describe('renaming and moving', () => {
   test('replaces a file, and moves folders', async () => {
     await shell('printf 1 > one; printf 2 > two; mkdir -p folder/in full/x')
     await files.renameFile('one', 'two')
@@ -213,7 +213,7 @@ describe('another name', () => {
     await refuses(files.renameFile('two', '/etc/passwd'), 'FILE_REFUSED')
   })
 
-  test('on another file system is a move, of regular files only', async () => {
+  test('works across file systems only as a move of regular files', async () => {
     await shell(
       "printf 12 > file; chmod 741 file; touch -d '2001-02-03Z' file; mkdir folder; ln -s file link; mkfifo pipe",
     )

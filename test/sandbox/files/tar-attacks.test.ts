@@ -128,7 +128,7 @@ describe('an archive that exceeds a bound stops there', () => {
     await assert.rejects(files.uploadTar(rawTar(...many), options), { code: 'ARCHIVE_REFUSED' })
   })
 
-  test('bytes, also when they are zeros in a small gzip', async () => {
+  test('bytes, also if they are zeros in a small gzip', async () => {
     const bomb = gzipSync(Buffer.concat([rawTar(file), Buffer.alloc(8 * 1024 * 1024)]))
     assert.ok(bomb.length < 20_000)
     const options = { path: target, bytesMax: 1024 * 1024 }

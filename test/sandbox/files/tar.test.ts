@@ -46,7 +46,7 @@ ln tree/program tree/hard
 printf named > "tree/$(printf 'new\\nline "quoted" $(id) -x é')"`
 
 describe('a folder', () => {
-  test('returns as a tar that GNU tar unpacks to the same files', async (t) => {
+  test('is downloaded as a tar that GNU tar unpacks to the same files', async (t) => {
     await shell(tree)
     const folder = mkdtempSync(join(tmpdir(), 'tar-test-'))
     t.after(() => rmSync(folder, { recursive: true }))
@@ -65,7 +65,7 @@ describe('a folder', () => {
   })
 
   for (const format of ['gnu', 'posix', 'ustar', 'v7']) {
-    test(`goes in as GNU tar writes it, in the format ${format}`, async (t) => {
+    test(`can be uploaded as GNU tar writes it, in the format ${format}`, async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'tar-test-'))
       t.after(() => rmSync(folder, { recursive: true }))
       const long = format === 'v7' ? 'short' : 'long'.repeat(24)
@@ -186,7 +186,7 @@ test('a download ends at its bounds, where the caller stops, and where there is 
   )
 })
 
-test('attributes of others are taken for what they are: nothing', async () => {
+test('owners and extended attributes are ignored', async () => {
   await shell('rm -rf *')
   const archive = rawTar(
     paxEntry({ comment: 'made by a tool' }, 'g'),
