@@ -18,7 +18,7 @@ const rows = readText('docs/internals/shared-objects.md')
   )
 const objects = rows.filter(([first]) => first !== head[0])
 
-test('every table has the same columns, and every row says something in each', () => {
+test('every table has the same columns, and no cell is empty', () => {
   for (const row of rows.filter(([first]) => first === head[0])) assert.deepEqual(row, head)
   assert.ok(objects.length > 30, `only ${objects.length} rows`)
   for (const row of objects) {
@@ -30,7 +30,7 @@ test('every table has the same columns, and every row says something in each', (
   }
 })
 
-test('every row names tests that exist, or says why there is none, and how that is known', () => {
+test('every row names existing tests, or says why there is none, and how that is known', () => {
   for (const [object, , , last = ''] of objects) {
     if (last.startsWith('—')) {
       assert.match(last, /^— out of reach \((?:measured|reasoned)\): \S.{10,}/, object)

@@ -19,7 +19,7 @@ test('no source file is longer than 300 lines', () => {
   assert.deepEqual(long, [])
 })
 
-test('no file is named after nothing in particular', () => {
+test('no file has a name without meaning', () => {
   const empty = /^(utils?|helpers?|common|misc|shared|stuff|lib)$/
   const vague = everyFile.filter((file) =>
     file.split('/').some((part) => empty.test(part.replace(/\..*$/, ''))),
@@ -27,19 +27,19 @@ test('no file is named after nothing in particular', () => {
   assert.deepEqual(vague, [])
 })
 
-test('a source file of more than 40 lines says first what it is for', () => {
+test('a source file of more than 40 lines begins with a comment about its purpose', () => {
   const silent = ours.filter(
     (file) => lines(file).length > 40 && !/^(\/\*\*|\/\/|#!|"""|# )/.test(readText(file)),
   )
   assert.deepEqual(silent, [])
 })
 
-test('every file of the launcher opens with a card', () => {
+test('every file of the launcher begins with a comment about its purpose', () => {
   const bare = launcher.filter((file) => !/^\/\*\n \* \S.{19}/.test(readText(file)))
   assert.deepEqual(bare, [])
 })
 
-test('nothing is left for later in a comment, and no test runs alone', () => {
+test('no comment contains a to-do, and no test is marked `only`', () => {
   assert.deepEqual(findLines(source, /TODO|FIXME|XXX|\.only\(|only: true/), [])
 })
 
@@ -50,7 +50,7 @@ test('a test that is skipped says why', () => {
   )
 })
 
-test('no file names a folder or a server of the machine it was written on', () => {
+test('no file names a folder or a server of a developer’s machine', () => {
   // Folders that are nobody's serve as examples. A lock file with hosts in it works only where they can be reached.
   const folders =
     /(?<![\w.-])\/work\/|\/home\/(?!app\/|data\b|c\.json)\w+\/|\/Users\/|\/root\/\.(?!ssh\/|bashrc|\.)/
@@ -167,7 +167,7 @@ test('a folder has at most twenty files of its own', () => {
   assert.deepEqual(full, Object.keys(exceptions))
 })
 
-test('no line is too wide to read side by side with another', () => {
+test('no line is too wide', () => {
   // The formatter holds code at 110. A message stays in one piece, so that it can be searched for; so does an address
   // and the row of a table.
   const isOnePiece = (line: string) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkoutRoot } from '../support/sources/checkout.ts'
 
-test('without a C compiler the build says so in one sentence, exits with 1 and leaves a built launcher alone', () => {
+test('without a C compiler the build reports that in one sentence, exits with 1 and keeps an existing launcher', () => {
   const launcher = join(checkoutRoot, `native/bin/cell-linux-${process.arch}`)
   const before = readFileSync(launcher)
   const build = spawnSync(process.execPath, [join(checkoutRoot, 'scripts/build-native.ts')], {

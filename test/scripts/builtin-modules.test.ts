@@ -16,7 +16,7 @@ function print(code: string): unknown {
 
 const isLoaded = (module: string) => `process.moduleLoadList.includes('NativeModule ${module}')`
 
-test('names, defaults and whole modules are what imports of them would be', () => {
+test('names, defaults and whole modules are the same as with imports', () => {
   const code = nameBuiltinModules(`#!/usr/bin/env node
 import path, { join as j, 'sep' as sep } from "node:path";
 import * as os from "node:os";
@@ -30,7 +30,7 @@ console.log(JSON.stringify([path.basename('/a/b'), j('a', 'b'), sep, typeof os.c
   assert.deepEqual(said, ['b', 'a/b', '/', 'function'])
 })
 
-test('a module that many runs do without is loaded by the first call', () => {
+test('a rarely needed module is loaded by the first call', () => {
   const code = nameBuiltinModules(`import { hash as h } from "node:crypto";
 import { Resolver as R, lookup } from "node:dns/promises";`)
   const loaded = `[${isLoaded('crypto')}, ${isLoaded('dns/promises')}]`
@@ -42,7 +42,7 @@ console.log(JSON.stringify([before, digest.slice(0, 8), typeof resolver.resolve4
   assert.deepEqual(said, [[false, false], 'e3b0c442', 'function', 'function', [true, true]])
 })
 
-test('what is no function is read at once', () => {
+test('exports that are not functions are read at once', () => {
   const late = nameBuiltinModules(`import { Worker as W } from "node:worker_threads";`)
   const atOnce = nameBuiltinModules(
     `import { Worker as W, workerData, isMainThread as m } from "node:worker_threads";`,

@@ -39,7 +39,7 @@ function filesBySituation(passes: readonly Pass[]): Map<string, string[]> {
 for (const isRoot of [true, false]) {
   const who = isRoot ? 'root' : 'a plain user'
 
-  test(`every file of tests runs as ${who}, who started them, in one of the two tiers`, () => {
+  test(`every test file runs as ${who} in one of the two tiers`, () => {
     const [started] = filesBySituation(planOf(isRoot, 'daily', 'rest')).values()
     assert.deepEqual(started?.toSorted(), files.filter((file) => !isWide(file)).toSorted())
     const [all] = filesBySituation(planOf(isRoot, 'daily', 'wide')).values()
@@ -56,7 +56,7 @@ for (const isRoot of [true, false]) {
   })
 }
 
-test('what measures time runs alone', () => {
+test('tests that measure time run alone', () => {
   for (const { files: some, processes } of planOf(true, 'rest'))
     if (some.some((file) => file.endsWith('.timing.test.ts'))) assert.equal(processes, 1)
 })
@@ -73,14 +73,14 @@ test('a file on no list runs at every level', () => {
   assert.deepEqual(levelsOf('test/new.test.ts', 'shared'), everyLevel)
 })
 
-test('what differs by its walls and not by its owner runs once with namespaces, and once without', () => {
+test('tests that depend on the wall but not on the user run once with namespaces, and once without', () => {
   for (const file of lists.sameForEveryOwner) {
     const [started, ...others] = levelsOf(file).filter((level) => !/Node|forks/.test(level))
     assert.deepEqual([started, others], ['started', ['plain user, without namespaces']], file)
   }
 })
 
-test('every level has files, attacks from forks too', () => {
+test('every level has files, including attacks from forks', () => {
   const levels = new Set(files.flatMap((file) => levelsOf(file)))
   const wanted: readonly Level[] = [...everyLevel, 'started, in forks', 'plain user, in forks']
   assert.deepEqual(
@@ -101,14 +101,14 @@ test('every place on a list has files', () => {
   )
 })
 
-test('every file has one process, its own or a shared one', () => {
+test('every file runs in one process, its own or a shared one', () => {
   for (const mayShare of ['all', 'pure'] as const) {
     const planned = planProcesses(files, { mayShare }).flatMap((one) => one.files)
     assert.deepEqual(planned.toSorted(), files.toSorted())
   }
 })
 
-test('what starts processes, threads or cells is not pure, by way of others either', () => {
+test('a file that starts processes, threads or cells, even indirectly, is not pure', () => {
   const direct = {
     'test/jail/machine/socket-search.test.ts': 'by turns',
     'test/jail/machine/uid-range.test.ts': 'alone',

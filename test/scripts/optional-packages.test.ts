@@ -5,20 +5,20 @@ import { test } from 'node:test'
 
 import { isExcused } from '../../scripts/testing/plan/optional-packages.ts'
 
-test('a skip because a program is missing counts where that program is', () => {
+test('a skip because of a missing program is a failure if the program exists', () => {
   for (const name of ['strace', 'less', 'clang']) {
     const isHere = spawnSync('sh', ['-c', `command -v ${name}`]).status === 0
     assert.equal(isExcused(`${name} is not installed`), !isHere, name)
   }
 })
 
-test('a skip because a module of Python is missing counts where the interpreter of the system has it', () => {
+test('a skip because of a missing Python module is a failure if the system’s interpreter has it', () => {
   const python = process.env['LAZARET_TEST_PYTHON'] ?? '/usr/bin/python3'
   const isHere = spawnSync(python, ['-I', '-c', 'import matplotlib'], { cwd: '/' }).status === 0
   assert.equal(isExcused('no Python with matplotlib here'), !isHere)
 })
 
-test('what a machine must have to be tested on is no excuse, and neither is anything else', () => {
+test('other reasons for a skip are failures', () => {
   for (const reason of [
     'python3 is not installed',
     'bun is not installed',

@@ -55,14 +55,14 @@ test('a file that fails again fails, with what failed this time', () => {
   )
 })
 
-test('a test that is skipped the second time has failed', () => {
+test('a test that is skipped in the second run has failed', () => {
   const skipped = [{ name: 'test/a.test.ts: is slow', reason: 'not here' }]
   const second = results({ passed: 3, skipped, files: [file('test/a.test.ts', 3)] })
   const whole = withSecondRun(first, second, ['test/a.test.ts'])
   assert.deepEqual([whole.failed, whole.failures, whole.unsteady], [1, ['test/a.test.ts: is slow'], []])
 })
 
-test('a few files that failed run again; many, or what is no file’s failure, do not', () => {
+test('a few failed files run again; many, or failures of no file, do not', () => {
   assert.deepEqual(fewFailed(files, first), ['test/a.test.ts'])
   const hundred = Array.from({ length: 100 }, (_, index) => `test/${index}.test.ts`)
   const many = results({ failures: hundred.slice(0, 4).map((name) => `${name}: fails`) })
@@ -83,7 +83,7 @@ test('a hook that files share fails with one of them, and runs again with it', (
   assert.deepEqual(withSecondRun(withHook, again, ['test/a.test.ts']).failures, [hook])
 })
 
-test('a lost report leaves nothing of its own', () => {
+test('a lost report leaves no results', () => {
   const lost = results({
     passed: 6,
     failed: 2,

@@ -12,12 +12,12 @@ test('a size that goes up and down does not count as growth, and a leak below it
   assert.ok(floorGrowth(leaking) > 5)
 })
 
-test('growth that has ended before the looks does not count, and growth without an end does', () => {
+test('growth that ended before the measurements does not count, and continuing growth does', () => {
   const settled = Array.from({ length: 10 }, () => 152)
   assert.equal(floorGrowth(settled), 0)
   assert.equal(floorGrowth(settled.map((size, look) => size + look)), 5)
 })
 
-test('without looks there is no growth to tell', () => {
+test('without measurements no growth is reported', () => {
   assert.equal(floorGrowth([]), 0)
 })

@@ -23,7 +23,7 @@ async function soakWith(run: (request: RunRequest) => Promise<RunResult>): Promi
   return ends
 }
 
-test('the same seed deals the same cases, and another one others', () => {
+test('the same seed gives the same cases, and another seed gives others', () => {
   const deal = (seed: number) => {
     const cases = dealCases({ seed, machine })
     return Array.from({ length: inDeck }, () => cases.next().value).map(({ name, request }) => [
@@ -35,7 +35,7 @@ test('the same seed deals the same cases, and another one others', () => {
   assert.notDeepEqual(deal(1), deal(2))
 })
 
-test('a deck has every kind, and every language under each of two clients', () => {
+test('the cases include every kind, and every language for each of two clients', () => {
   const cases = dealCases({ seed: 1, machine })
   const dealt = Array.from({ length: 2 * inDeck }, () => cases.next().value)
   assert.deepEqual(new Set(dealt.map(({ kind }) => kind)), new Set(kinds.map(({ name }) => name)))
@@ -43,7 +43,7 @@ test('a deck has every kind, and every language under each of two clients', () =
   assert.equal(new Set(languages).size, 2 * everyGuest.length)
 })
 
-test('a wrong answer is noticed, whatever was asked', async () => {
+test('a wrong answer is detected for every kind of case', async () => {
   const ends = await soakWith(async () => Promise.resolve(lost as unknown as RunResult))
   assert.equal(ends.length, inDeck)
   assert.deepEqual(
@@ -52,12 +52,12 @@ test('a wrong answer is noticed, whatever was asked', async () => {
   )
 })
 
-test('a run that throws is wrong, and the others go on', async () => {
+test('a run that throws counts as wrong, and the others continue', async () => {
   const ends = await soakWith(async () => Promise.reject(new Error('the worker was lost')))
   assert.equal(ends.filter(({ wrong }) => wrong?.includes('the worker was lost')).length, inDeck)
 })
 
-test('a tally counts all that is wrong, shows the first twenty and tells the slowest', () => {
+test('the summary counts all errors, and shows the first twenty and the slowest case', () => {
   const tally = new Tally()
   for (let ms = 1; ms <= 100; ms++) tally.add({ kind: 'value', ms, wrong: `${ms}` })
   assert.deepEqual([tally.runs, tally.wrong, tally.shown.length], [100, 100, 20])

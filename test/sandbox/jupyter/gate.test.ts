@@ -55,7 +55,7 @@ test('requests without the token, for another host or of another origin are refu
   })
 })
 
-test('the token in a link becomes a cookie of that port, with which pages go on', { skip }, async () => {
+test('the token in a link becomes a cookie of that port, which pages then use', { skip }, async () => {
   await withJupyter(async ({ jupyter }) => {
     const first = await visit(`${jupyter.url}api/status?token=${jupyter.token}`)
     const cookies = first.headers.getSetCookie()

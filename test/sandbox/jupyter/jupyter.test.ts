@@ -62,56 +62,48 @@ test('notebooks are in the workspace, and kernels see its files', { skip }, asyn
   })
 })
 
-test(
-  'commands cannot see it, signal it or find its socket, and its port is not theirs',
-  { skip },
-  async () => {
-    await withJupyter(async ({ sandbox, jupyter }) => {
-      const { port } = new URL(jupyter.url)
-      const look = await sandbox.exec(
-        'ps aux; find / -name "*.sock" 2>/dev/null; cat /proc/net/unix; kill -9 -1; true',
-      )
-      assert.doesNotMatch(look.stdout, /jupyter|server\.sock/)
-      const reach = `python3 -c 'import socket; socket.create_connection(("127.0.0.1", ${port}), 2)'`
-      assert.match((await sandbox.exec(reach)).stderr, /Connection refused/)
-      const taken = await sandbox.exec(
-        `python3 -c 'import socket; socket.create_server(("127.0.0.1", ${port})); print("mine")'`,
-      )
-      assert.equal(taken.stdout, 'mine\n')
-      const { status } = await visit(`${jupyter.url}api/status?token=${jupyter.token}`)
-      assert.equal(status, 200)
-    })
-  },
-)
+test('commands cannot see it, signal it, find its socket or use its port', { skip }, async () => {
+  await withJupyter(async ({ sandbox, jupyter }) => {
+    const { port } = new URL(jupyter.url)
+    const look = await sandbox.exec(
+      'ps aux; find / -name "*.sock" 2>/dev/null; cat /proc/net/unix; kill -9 -1; true',
+    )
+    assert.doesNotMatch(look.stdout, /jupyter|server\.sock/)
+    const reach = `python3 -c 'import socket; socket.create_connection(("127.0.0.1", ${port}), 2)'`
+    assert.match((await sandbox.exec(reach)).stderr, /Connection refused/)
+    const taken = await sandbox.exec(
+      `python3 -c 'import socket; socket.create_server(("127.0.0.1", ${port})); print("mine")'`,
+    )
+    assert.equal(taken.stdout, 'mine\n')
+    const { status } = await visit(`${jupyter.url}api/status?token=${jupyter.token}`)
+    assert.equal(status, 200)
+  })
+})
 
-test(
-  'a server that its kernels kill is gone, and the sandbox continues and may start another',
-  { skip },
-  async () => {
-    await withJupyter(async ({ sandbox, jupyter }) => {
-      await assert.rejects(sandbox.startJupyter(), { code: 'INVALID_REQUEST' })
-      const { kernel, forget } = await startKernel(jupyter)
-      const gone = runCell(kernel, 'import os, signal; os.kill(os.getppid(), signal.SIGKILL)').catch(
-        () => undefined,
-      )
-      await untilRefused(jupyter.url)
-      forget()
-      await gone
-      await jupyter.close()
-      assert.equal((await sandbox.exec('echo on')).stdout, 'on\n')
-      await using next = await sandbox.startJupyter()
-      assert.notEqual(next.token, jupyter.token)
-      assert.equal((await visit(`${next.url}api/status?token=${next.token}`)).status, 200)
-      assert.equal((await visit(`${next.url}api/status?token=${jupyter.token}`)).status, 403)
-    })
-  },
-)
+test('if kernels kill the server, the sandbox continues and can start another', { skip }, async () => {
+  await withJupyter(async ({ sandbox, jupyter }) => {
+    await assert.rejects(sandbox.startJupyter(), { code: 'INVALID_REQUEST' })
+    const { kernel, forget } = await startKernel(jupyter)
+    const gone = runCell(kernel, 'import os, signal; os.kill(os.getppid(), signal.SIGKILL)').catch(
+      () => undefined,
+    )
+    await untilRefused(jupyter.url)
+    forget()
+    await gone
+    await jupyter.close()
+    assert.equal((await sandbox.exec('echo on')).stdout, 'on\n')
+    await using next = await sandbox.startJupyter()
+    assert.notEqual(next.token, jupyter.token)
+    assert.equal((await visit(`${next.url}api/status?token=${next.token}`)).status, 200)
+    assert.equal((await visit(`${next.url}api/status?token=${jupyter.token}`)).status, 403)
+  })
+})
 
 async function untilRefused(url: string): Promise<void> {
   for (;;) if ((await visit(url).catch(() => null)) === null) return
 }
 
-test('files of the workspace are no modules of the server', { skip }, async () => {
+test('the server imports no files of the workspace', { skip }, async () => {
   await using sandbox = await guests.lazaret.sandbox()
   for (const name of ['json', 'jupyter_server', 'sitecustomize'])
     await sandbox.writeFile(`/workspace/${name}.py`, 'raise SystemExit("taken over")')
@@ -119,14 +111,14 @@ test('files of the workspace are no modules of the server', { skip }, async () =
   assert.equal((await visit(`${jupyter.url}api/status?token=${jupyter.token}`)).status, 200)
 })
 
-test('a sandbox that is destroyed while one is being started does not wait for it', { skip }, async () => {
+test('destroying a sandbox does not wait for a server that is starting', { skip }, async () => {
   const sandbox = await guests.lazaret.sandbox()
   const starting = assert.rejects(sandbox.startJupyter(), { code: 'SANDBOX_GONE' })
   await sandbox.destroy()
   await starting
 })
 
-test('the policy is asked, the record tells of it, and options are checked', { skip }, async () => {
+test('the policy is asked, the audit log records it, and options are checked', { skip }, async () => {
   const asked: Work[] = []
   await using lazaret = createLazaret({ onEvent: () => undefined, admit: (work) => void asked.push(work) })
   await using sandbox = await lazaret.sandbox()
@@ -138,7 +130,7 @@ test('the policy is asked, the record tells of it, and options are checked', { s
   assert.deepEqual(work?.kind === 'context' && [work.language, work.service], ['python', 'jupyter'])
 })
 
-test('the error says if Python lacks it', async () => {
+test('the error says that Python lacks it', async () => {
   await using sandbox = await guests.lazaret.sandbox()
   if (isRestricted) {
     await assert.rejects(sandbox.startJupyter(), { code: 'JAIL_UNAVAILABLE' })

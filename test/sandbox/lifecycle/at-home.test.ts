@@ -29,7 +29,7 @@ const { isolation } = await sandbox.exec(':')
 
 const said = ({ stdout, stderr }: ExecResult): string => `${stdout}\n${stderr}`
 
-test('HOME is beside the workspace, is on its disk, and persists from command to command', async () => {
+test('HOME is outside the workspace, on the same disk, and persists between commands', async () => {
   await sandbox.exec('echo kept > ~/.settings; echo in > /workspace/file')
   const { stdout } = await sandbox.exec('echo ~; getent passwd guest | cut -d: -f6; cat ~/.settings; ls -A')
   assert.equal(stdout, '/home/guest\n/home/guest\nkept\nfile\n')
@@ -130,7 +130,7 @@ test('npx runs a program of the project', async (context) => {
   assert.match(result.stdout, /by npx/, said(result))
 })
 
-test('corepack puts its programs where they are found', async (context) => {
+test('corepack installs its programs on PATH', async (context) => {
   if (await lacks(context, 'corepack')) return
   const result = await sandbox.exec('corepack enable && command -v pnpm')
   assert.equal(result.stdout, `${guestHome}/.local/bin/pnpm\n`, said(result))
@@ -163,7 +163,7 @@ test('programs find writable /run and /var/tmp', async () => {
   assert.equal(stdout, `/run\n/run/lock\n/run/user/1000\n/var/run\n/var/tmp\n/var/lock\n700 guest\n`, stderr)
 })
 
-test('the database of packages answers as on the machine', async (context) => {
+test('the package database gives the same answers as on the machine', async (context) => {
   if (await lacks(context, 'dpkg-query')) return
   if (!existsSync('/var/lib/dpkg/status')) return context.skip('no package is installed')
   const result = await sandbox.exec(

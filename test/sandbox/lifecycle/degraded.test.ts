@@ -28,7 +28,7 @@ async function inSandbox(body: string, options = '{}'): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-test('commands, sessions and processes work, and say what stood around them', async () => {
+test('commands, sessions and processes work, and report their isolation', async () => {
   const answer = await inSandbox(`
     const sandbox = await lazaret.sandbox({ files: { 'a/b': 'given' } })
     const first = await sandbox.exec('export KEPT=1; cat a/b')
@@ -41,7 +41,7 @@ test('commands, sessions and processes work, and say what stood around them', as
   assert.deepEqual(answer, ['given', isolation, '1\n', 'timed-out', 1])
 })
 
-test('commands with credentials are refused, until that is accepted by name', async () => {
+test('commands with credentials are refused, unless an option allows them', async () => {
   assert.deepEqual(
     await inSandbox(`
       const sandbox = await lazaret.sandbox()

@@ -43,7 +43,7 @@ const isEndFailed = (error: unknown) => {
   return true
 }
 
-test('an end that fails leaves a sandbox that is not gone, and is tried again', { skip }, async () => {
+test('if its end fails, a sandbox is not gone, and the end can be tried again', { skip }, async () => {
   const before = new Set(listCgroups())
   const sandbox = await lazaret.sandbox({ id: 'stuck' })
   await sandbox.exec('true', { env: { TOKEN: 't' } })
@@ -68,7 +68,7 @@ test('an end that fails leaves a sandbox that is not gone, and is tried again', 
   await (await lazaret.sandbox({ id: 'stuck' })).destroy()
 })
 
-test('an end that fails, and that nobody awaits, does not end the host', { skip }, async () => {
+test('a failed end that is not awaited does not crash the host', { skip }, async () => {
   const before = new Set(listCgroups())
   const sandbox = await lazaret.sandbox({ idleTimeoutMs: 20 })
   const leave = await squat(listCgroups().filter((path) => !before.has(path)))
@@ -78,36 +78,32 @@ test('an end that fails, and that nobody awaits, does not end the host', { skip 
   await sandbox.destroy()
 })
 
-test(
-  'disposal says what of sandboxes and runs is left, and removes it when asked again',
-  { skip },
-  async () => {
-    const other = createLazaret({ onEvent: () => undefined })
-    const before = new Set(listCgroups())
-    await other.sandbox()
-    const free = await other.sandbox()
-    // From the second run of a kind on, workers are parked; Python's are forks.
-    const code = 'import time; time.sleep(0.3)'
-    for (let run = 0; run < 3; run++) await other.run({ language: 'python', code })
-    await other.warmUp({ language: 'python' })
-    const cells = listCgroups().filter((path) => !before.has(path) && /\/cell-\d+$/.test(path))
-    const leave = await squat(cells)
-    assert.equal((await other.run({ language: 'python', code: '1 + 1' })).value, 2)
-    await assert.rejects(async () => other[Symbol.asyncDispose](), isEndFailed)
-    assert.equal(free.isAlive, false)
-    const others = listDescendants(process.pid).filter(({ name }) => name !== 'sleep' && name !== 'nursery')
-    assert.deepEqual(others.filter(isAlive), [])
-    await leave()
-    await other[Symbol.asyncDispose]()
-    await other[Symbol.asyncDispose]()
-    assert.deepEqual(
-      listCgroups().filter((path) => !before.has(path)),
-      [],
-    )
-  },
-)
+test('disposal reports what could not be removed, and removes it when called again', { skip }, async () => {
+  const other = createLazaret({ onEvent: () => undefined })
+  const before = new Set(listCgroups())
+  await other.sandbox()
+  const free = await other.sandbox()
+  // From the second run of a kind on, workers are parked; Python's are forks.
+  const code = 'import time; time.sleep(0.3)'
+  for (let run = 0; run < 3; run++) await other.run({ language: 'python', code })
+  await other.warmUp({ language: 'python' })
+  const cells = listCgroups().filter((path) => !before.has(path) && /\/cell-\d+$/.test(path))
+  const leave = await squat(cells)
+  assert.equal((await other.run({ language: 'python', code: '1 + 1' })).value, 2)
+  await assert.rejects(async () => other[Symbol.asyncDispose](), isEndFailed)
+  assert.equal(free.isAlive, false)
+  const others = listDescendants(process.pid).filter(({ name }) => name !== 'sleep' && name !== 'nursery')
+  assert.deepEqual(others.filter(isAlive), [])
+  await leave()
+  await other[Symbol.asyncDispose]()
+  await other[Symbol.asyncDispose]()
+  assert.deepEqual(
+    listCgroups().filter((path) => !before.has(path)),
+    [],
+  )
+})
 
-test('the command says that its sandbox could not be ended, and ends itself', { skip }, async () => {
+test('the command reports that its sandbox could not be ended, and exits', { skip }, async () => {
   const main = join(checkoutRoot, 'src/adapters/cli/main.ts')
   const command = spawn(process.execPath, [main, 'exec', 'echo; sleep 1'], {
     stdio: ['ignore', 'pipe', 'pipe'],

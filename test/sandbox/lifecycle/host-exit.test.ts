@@ -15,7 +15,7 @@ const program = `
   await sandbox.exec('true', { env: { TOKEN: 't' } })
   console.log('done')`
 
-test('a shell and a space that wait, a process and an idle time do not keep a program from ending', () => {
+test('prepared shells and spaces, processes and idle timers do not keep a program alive', () => {
   // Less than the half minute for which prepared shells and spaces wait.
   const options = { encoding: 'utf8', timeout: 20_000 } as const
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], options)

@@ -10,7 +10,7 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 const { lazaret } = await useLazaret({ onEvent: () => undefined })
 const gone = { code: 'SANDBOX_GONE' }
 
-test('a sandbox ends with its scope', async () => {
+test('a sandbox ends at the end of its scope', async () => {
   let seen: Sandbox | undefined
   {
     await using sandbox = await lazaret.sandbox()
@@ -22,13 +22,13 @@ test('a sandbox ends with its scope', async () => {
   await assert.rejects(seen.exec('true'), gone)
 })
 
-test('destroying twice, and at once, is safe', async () => {
+test('destroying twice, also concurrently, is safe', async () => {
   const sandbox = await lazaret.sandbox()
   await Promise.all([sandbox.destroy(), sandbox.destroy(), sandbox[Symbol.asyncDispose]()])
   await sandbox.destroy()
 })
 
-test('code that waits for its caller ends with the sandbox', async () => {
+test('calls that wait for their caller end with the sandbox', async () => {
   const sandbox = await lazaret.sandbox()
   const never = new Promise<never>(() => undefined)
   async function* silentAfter(...pieces: readonly Uint8Array[]) {
@@ -52,7 +52,7 @@ test('code that waits for its caller ends with the sandbox', async () => {
   await Promise.all(calls)
 })
 
-test('a call that waits for a port of a process learns that it has ended with the sandbox', async () => {
+test('waiting for a port of a process fails when the process ends with the sandbox', async () => {
   const sandbox = await lazaret.sandbox()
   const process = await sandbox.startProcess('sleep 60')
   const waiting = assert.rejects(process.waitForPort(80), { code: 'PROCESS_ENDED' })
@@ -155,7 +155,7 @@ test('sandboxes are listed while they live, oldest first, by the names they were
   assert.deepEqual(lazaret.listSandboxes(), [two, again])
 })
 
-test('two sandboxes of one name that are made at once are one', async () => {
+test('two sandboxes of one name cannot be created at once', async () => {
   const made = await Promise.allSettled([lazaret.sandbox({ id: 'same' }), lazaret.sandbox({ id: 'same' })])
   const there = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   assert.equal(there.length, 1)
@@ -171,7 +171,7 @@ test('nothing of one sandbox is in another', async () => {
   assert.equal(stdout, '[]\n')
 })
 
-test('the first command finds all given files whole, in a space of its own too', async () => {
+test('the first command finds all given files completely, also in a secure space', async () => {
   const files = { big: 'x'.repeat(12_000_000), last: 'y' }
   for (const options of [{}, { env: { A: '1' } }]) {
     await using sandbox = await lazaret.sandbox({ files })
@@ -180,7 +180,7 @@ test('the first command finds all given files whole, in a space of its own too',
   }
 })
 
-test('disposing of a Lazaret ends its sandboxes, and those that are being made', async () => {
+test('disposing a Lazaret ends its sandboxes, and those that are being created', async () => {
   const other = createLazaret({ onEvent: () => undefined })
   const sandbox = await other.sandbox()
   const begun = Promise.withResolvers<void>()

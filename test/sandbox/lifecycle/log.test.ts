@@ -6,7 +6,7 @@ import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 
 const piece = (text: string) => ({ stream: 'stdout', bytes: Buffer.from(text), text, atMs: 0 }) as const
 
-test('a full log takes piece after piece of one byte without holding the loop', async () => {
+test('adding single bytes to a full log does not block the event loop', async () => {
   const log = new Log()
   const addMany = () => {
     for (let count = 0; count < 5_000; count++) log.add(piece('a'))
@@ -15,7 +15,7 @@ test('a full log takes piece after piece of one byte without holding the loop', 
   await keepLoopFree('5,000 pieces of one byte', async () => addMany())
 })
 
-test('a hundred may look through a full log at the same time without holding the loop', async () => {
+test('a hundred concurrent searches of a full log do not block the event loop', async () => {
   const log = new Log()
   for (let count = 0; count < 20_000; count++) log.add(piece('a'))
   log.end()

@@ -46,7 +46,7 @@ test('a disk that was full is reported, even if it was emptied again', async () 
   assert.deepEqual((await sandbox.exec('true')).touched, [])
 })
 
-test('a full disk is reported by the name of its limit if a file is written from outside', async () => {
+test('writing a file from outside to a full disk is an error that names the limit', async () => {
   const error = await sandbox.writeFile('big', Buffer.alloc(5 * MiB)).catch((reason: unknown) => reason)
   assert.ok(error instanceof LazaretError && error.code === 'DISK_FULL')
   assert.match(`${error.message} ${error.hint}`, /diskBytes/)

@@ -62,7 +62,7 @@ test('files that a sandbox is given replace existing ones', async () => {
   }
 })
 
-test('nothing of the host outside of it is there, also through links that guests leave in it', async () => {
+test('nothing else of the host is visible, even through links that guests create in it', async () => {
   const secret = join(outer, 'outside')
   writeFileSync(secret, 'of the host')
   await using sandbox = await open()

@@ -104,7 +104,7 @@ for (const [name, { call, wrong }] of Object.entries(calls))
       )
   })
 
-test('execStream refuses what is wrong before anything is read of it', () => {
+test('execStream refuses wrong arguments before its stream is read', () => {
   const call = untyped(sandbox, 'execStream')
   for (const args of calls['exec']?.wrong ?? [])
     assert.throws(() => call(...args), { code: 'INVALID_REQUEST' }, show(args))

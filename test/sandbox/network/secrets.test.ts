@@ -54,7 +54,7 @@ print(urllib.request.urlopen(urllib.request.Request("${url}/", headers=key)).rea
 }
 
 describe('a secret at the edge', { skip: obstacle }, () => {
-  it('is used by programs that know nothing of it, and comes back to none of them', async () => {
+  it('is used by programs without their knowledge, and returned to none of them', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     for (const [name, program] of Object.entries(programs)) {
       const { stdout, stderr, exitCode } = await sandbox.exec(program)
@@ -65,7 +65,7 @@ describe('a secret at the edge', { skip: obstacle }, () => {
     }
   })
 
-  it('answers a request without TLS that the host is reached over TLS, and sends nothing on', async () => {
+  it('refuses a request without TLS for a host with TLS, and forwards nothing', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     const seenBefore = api.seen.length
     const body = '-d "$API_KEY" -X POST'
@@ -78,7 +78,7 @@ describe('a secret at the edge', { skip: obstacle }, () => {
     assert.equal(api.seen.length, seenBefore)
   })
 
-  it('is put into credentials of a name and a password, and hidden in what echoes them', async () => {
+  it('is inserted into basic credentials, and masked in answers that echo them', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     const { stdout } = await sandbox.exec(`curl -sSi -u "somebody:$API_KEY" ${url}/`)
     const credentials = Buffer.from(`somebody:${value}`).toString('base64')
@@ -119,7 +119,7 @@ print(len(answers), read > 1000000, found)`
     assert.equal(api.last.headers['authorization'], `Bearer ${value}`)
   })
 
-  it('is hidden in every piece of an answer, which goes on while it comes', async () => {
+  it('is masked in every piece of an answer, which is streamed', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     api.answer = (_request, response) => {
       response.write(`a ${value.slice(0, 5)}`)
@@ -140,7 +140,7 @@ print(len(answers), read > 1000000, found)`
     assert.equal(streamed.stdout, 'data: first\n\ndata: last\n\n')
   })
 
-  it('is put into a query or a body of JSON only where it says so', async () => {
+  it('is inserted into a query or a JSON body only if its options say so', async () => {
     await using sandbox = await lazaret.sandbox({
       network,
       secrets: { ...secrets, ANYWHERE: { value: 'any"where+1', hosts: [host], in: ['query', 'json'] } },
@@ -156,7 +156,7 @@ print(len(answers), read > 1000000, found)`
     assert.doesNotMatch(stdout, /any.{1,3}where/)
   })
 
-  it('is the same for secure commands and code contexts', async () => {
+  it('works the same for secure commands and code contexts', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     const curl = `curl -sS -H "X-Key: $API_KEY" ${url}/`
     const secure = await sandbox.exec(curl, { env: { OTHER: 'value' } })
@@ -187,7 +187,7 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
     assert.match(all, /API_KEY/)
   })
 
-  it('opens a WebSocket, and is hidden in what comes over it', async () => {
+  it('works for WebSockets, and is masked in received frames', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     api.server.once('upgrade', (request: IncomingMessage, socket) => {
       const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
@@ -211,7 +211,7 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
     assert.equal(api.last.headers['authorization'], value)
   })
 
-  it('is sent unencrypted only to a host that says so', async () => {
+  it('is sent unencrypted only if its options allow that for the host', async () => {
     const { createServer } = await import('node:http')
     const heard: (string | undefined)[] = []
     const plain = createServer((request, response) => {

@@ -22,7 +22,7 @@ for (const [program, command] of Object.entries(installs))
     assert.doesNotMatch(stderr, /Retry|retrying/i)
   })
 
-test('the network is not mentioned if it is not the reason, or nothing has failed', async () => {
+test('the network is mentioned only if it is the reason for a failure', async () => {
   assert.equal((await sandbox.exec('ls /nowhere')).isolation.note, undefined)
   assert.equal((await sandbox.exec('echo EAI_AGAIN')).isolation.note, undefined)
   assert.match((await sandbox.exec('echo EAI_AGAIN; exit 1')).isolation.note ?? '', /no network/)

@@ -23,7 +23,7 @@ async function serve(address = '127.0.0.1') {
 const textOf = async (url: string, init?: RequestInit): Promise<string> => (await fetch(url, init)).text()
 
 for (const address of ['127.0.0.1', '::1', '0.0.0.0'])
-  test(`a server at ${address} answers on the host, at once and many times`, async () => {
+  test(`a server at ${address} is reachable on the host, concurrently and repeatedly`, async () => {
     await using sandbox = await serve(address)
     await using exposed = await sandbox.exposePort(3000)
     assert.match(exposed.url, /^http:\/\/127\.0\.0\.1:\d+$/)
@@ -52,7 +52,7 @@ test('WebSockets pass in both directions', async () => {
   await once(socket, 'close')
 })
 
-test('bodies of many megabytes arrive whole, and a reader that waits makes the server wait', async () => {
+test('bodies of many megabytes arrive completely, and a slow reader blocks the server', async () => {
   await using sandbox = await serve()
   await using exposed = await sandbox.exposePort(3000)
   const bytes = Buffer.alloc(8_000_000, 'lazaret ')
@@ -74,7 +74,7 @@ test('a client that has closed its sending half still gets the answer', async ()
   assert.match(await everything(socket), /hello\n/)
 })
 
-test('where nothing listens the connection is reset, and a server that comes later is found', async () => {
+test('without a listener the connection is reset, and a later server is found', async () => {
   await using sandbox = await lazaret.sandbox({ files: { 'server.mjs': guestServer } })
   await using exposed = await sandbox.exposePort(3000)
   await assert.rejects(fetch(exposed.url), /fetch failed/)

@@ -82,7 +82,7 @@ test('a WebSocket of a page with another host is refused', async () => {
   assert.match(await say(exposed.url, ask('evil.example', upgrade)), /^HTTP\/1\.1 403 /)
 })
 
-test('addresses, localhost and the names that are given are served', async () => {
+test('addresses, localhost and the given names are accepted', async () => {
   await using sandbox = await serve()
   await using exposed = await sandbox.exposePort(3000, { hosts: ['Machine.Example'] })
   const { port } = new URL(exposed.url)
@@ -117,7 +117,7 @@ test('other protocols work, whichever side sends first', async () => {
   assert.equal(await say(exposed.url, 'he', 'l', 'lo\n', 'you'), 'welcome HELLO\nYOU')
 })
 
-test('a request in many small pieces costs the host a bounded number of looks', () => {
+test('checking a request in many small pieces costs the host a bounded number of steps', () => {
   const first = new FirstRequest([])
   const line = Buffer.from('a: b\n')
   first.take(Buffer.from('GET / HTTP/1.1\n'))
@@ -126,7 +126,7 @@ test('a request in many small pieces costs the host a bounded number of looks', 
   assert.ok(pieces < 100, `${pieces}`)
 })
 
-test('a Unix socket is for this user alone, serves any name, and is gone when it is closed', async () => {
+test('only this user can connect to a Unix socket; it accepts any host name, and is removed when closed', async () => {
   await using sandbox = await serve()
   const umask = process.umask(0)
   const exposed = await sandbox.exposePort(3000, { socket: true }).finally(() => process.umask(umask))

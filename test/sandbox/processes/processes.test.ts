@@ -9,7 +9,7 @@ import { useSandbox } from '../use-sandbox.ts'
 const MiB = 1024 * 1024
 const { lazaret, leaks, sandbox } = await useSandbox()
 
-test('a process runs beside commands, and says how it ended', async () => {
+test('a process runs concurrently with commands, and reports how it ended', async () => {
   const process = await sandbox.startProcess(
     'echo out; echo err >&2; until [ -e /tmp/go ]; do sleep 0.01; done; exit 3',
   )
@@ -77,7 +77,7 @@ test('a process that cannot be found is 127 like a command', async () => {
   assert.deepEqual(await process.waitForExit(), { exitCode: 127 })
 })
 
-test('of its logs the end is kept', async () => {
+test('only the end of its logs is kept', async () => {
   const process = await sandbox.startProcess(
     `echo first; echo once >&2; head -c ${20 * MiB} /dev/zero | tr '\\0' x; echo last`,
   )
@@ -88,7 +88,7 @@ test('of its logs the end is kept', async () => {
   assert.equal(stderr, 'once\n')
 })
 
-test('logs are streamed from what is kept on, by several at once, until the end', async () => {
+test('several readers can stream the kept logs and later output until the end', async () => {
   const process = await sandbox.startProcess('echo 1; read; echo 2; echo 3 >&2')
   await process.waitForLog('1')
   const follow = async () => {
@@ -130,7 +130,7 @@ test('waiting for a line works for earlier and later output of both streams, and
   await sandbox.killProcess(process.id)
 })
 
-test('waiting ends with its timeout, and leaves the process running', async () => {
+test('waiting ends at its timeout, and leaves the process running', async () => {
   const process = await sandbox.startProcess('exec sleep 60')
   const timeout = 50
   await assert.rejects(process.waitForExit({ timeout }), { code: 'WAIT_TIMED_OUT' })
@@ -232,7 +232,7 @@ test('processes die with their sandbox', async () => {
   assert.equal(process.status, 'killed')
 })
 
-test('a signal reaches what a process has started, and not only its shell', async () => {
+test('a signal reaches the children of a process, and not only its shell', async () => {
   const process = await sandbox.startProcess('sleep 64.5 & echo ready; sleep 64.5; echo never')
   // A fork of the shell that has not executed `sleep` yet may lose the signal to the shell's own handler.
   const bothSleep = 'until [ $(pgrep -fc "^sleep 64[.]5$") = 2 ]; do sleep 0.02; done'
@@ -258,7 +258,7 @@ test('background processes of a command may print after it, even for ever', asyn
   await sandbox.exec('pkill -x yes')
 })
 
-test('a process is shown as what it is', async () => {
+test('a process is printed with its properties', async () => {
   const process = await sandbox.startProcess('exec sleep 60', { id: 'shown' })
   const { pid } = process
   assert.deepEqual(JSON.parse(JSON.stringify(process)), {

@@ -8,7 +8,7 @@ import { useSandbox } from '../use-sandbox.ts'
 const { sandbox, hasSecure } = await useSandbox()
 const withoutSecure = !hasSecure && 'secure commands are refused here'
 
-test('nothing of a session is found in another; files and processes are', async () => {
+test('state of a session is not visible in others; files and processes are shared', async () => {
   const one = await sandbox.createSession()
   const other = await sandbox.createSession()
   await one.exec('cd /tmp; export A=1; f() { :; }; alias b=c; set -u; sleep 62.5 & echo shared > /tmp/shared')
@@ -20,7 +20,7 @@ test('nothing of a session is found in another; files and processes are', async 
   assert.equal((await sandbox.exec('pwd')).stdout, '/workspace\n')
 })
 
-test('a session begins in its folder with its variables, which go before those of the sandbox', async () => {
+test('a session begins in its folder with its variables, which override those of the sandbox', async () => {
   await sandbox.setEnvVars({ A: 'sandbox', B: 'sandbox' })
   const session = await sandbox.createSession({ id: 'named', cwd: '/usr', env: { A: 'own', C: undefined } })
   assert.equal(session.id, 'named')
@@ -41,7 +41,7 @@ test('a session is found by its name, again and again', async () => {
   })
 })
 
-test('cwd of one command is not the session’s', async () => {
+test('`cwd` of a command does not change the session’s folder', async () => {
   const session = await sandbox.createSession()
   await session.exec('cd /tmp')
   assert.equal((await session.exec('cd usr; pwd; export A=1', { cwd: '/' })).stdout, '/usr\n')
@@ -92,7 +92,7 @@ for (const [signal, exitCode] of [
   ['TERM', 143],
   ['SEGV', 139],
 ] as const)
-  test(`a session whose shell died of SIG${signal} reports that once, and then has a new shell`, async () => {
+  test(`a session whose shell was killed by SIG${signal} reports that once, and then has a new shell`, async () => {
     const session = await sandbox.createSession({ cwd: '/usr', env: { A: 'own' } })
     await session.exec('cd /tmp; export A=changed B=1; f() { :; }; set -u')
     await assert.rejects(session.exec(`kill -${signal} $$; echo lived`), {
@@ -122,7 +122,7 @@ test('a command that kills everything that it can reach ends only the shells of 
   }
 })
 
-test('a command that was timed out leaves the session as it was before', async () => {
+test('a command that timed out does not change the session', async () => {
   const session = await sandbox.createSession()
   await session.exec('cd /tmp; export A=1')
   await session.exec('cd /usr; export A=2; sleep 60', { timeout: 100 })

@@ -94,8 +94,7 @@ const stays: Readonly<Record<string, Script>> = {
   ],
 }
 
-for (const [what, script] of Object.entries(stays))
-  test(`what stays in a session: ${what}`, () => follow(script))
+for (const [what, script] of Object.entries(stays)) test(`a session keeps ${what}`, () => follow(script))
 
 const holds: Readonly<Record<string, Script>> = {
   'functions with the names of what a shell is made of': [
@@ -210,7 +209,7 @@ async function follow(script: Script): Promise<void> {
   await sandbox.deleteSession(session.id)
 }
 
-test('what was set stays to be set when the next command fails on our side', async () => {
+test('set variables are kept if the next command fails because of Lazaret', async () => {
   await sandbox.setEnvVars({ STILL: 'set' })
   const failing = () => {
     throw new Error('of the caller')

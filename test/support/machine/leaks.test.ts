@@ -10,7 +10,7 @@ import { shell, useLazaret } from '../use-lazaret.ts'
 // With options, if none, so that this process is its own: what is left of others would be seen, too.
 const { leaks, run, heldByCgroup } = await useLazaret({})
 
-test('a cell that still stands is seen: its processes, its descriptors and its cgroup', async () => {
+test('a cell that still exists is detected: its processes, its descriptors and its cgroup', async () => {
   const up = Promise.withResolvers<void>()
   const stop = new AbortController()
   const running = run({
@@ -32,7 +32,7 @@ test('a cell that still stands is seen: its processes, its descriptors and its c
   await running
 })
 
-test('a descriptor and a temporary file are seen', () => {
+test('a descriptor and a temporary file are detected', () => {
   const descriptor = openSync('/dev/null', 'r')
   assert.match(leaks.describeLeft() ?? '', /1 more descriptors/)
   closeSync(descriptor)
@@ -42,7 +42,7 @@ test('a descriptor and a temporary file are seen', () => {
   rmSync(file)
 })
 
-test('a process that was noted is seen until it has ended', () => {
+test('a recorded process is detected until it has ended', () => {
   const self = listProcesses().filter(({ pid }) => pid === process.pid)
   leaks.noteProcesses(self)
   assert.match(leaks.describeLeft() ?? '', new RegExp(`process ${process.pid} `))

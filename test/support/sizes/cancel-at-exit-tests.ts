@@ -19,7 +19,7 @@ export async function testCancelsAtExit(guests: TestLazaret, times: number): Pro
   })
   const stop = new AbortController()
 
-  test(`${times} runs cancelled at their exit are completed or cancelled, and nobody else is hurt`, async () => {
+  test(`${times} runs cancelled at their exit are completed or cancelled, and no other process is killed`, async () => {
     const other = guests.run({
       ...shell,
       code: 'while [ ! -e /tmp/never ]; do sleep 0.1; done',

@@ -51,7 +51,7 @@ export function testGrowth(runs: number): void {
     await Promise.all(Array.from({ length: 4 }, client))
   }
 
-  test(`${runs} programs leave host and workers as large as they were`, async (context) => {
+  test(`${runs} programs do not increase the memory of host and workers`, async (context) => {
     await service.initialize()
     await perform(Math.max(100, runs / 20))
     const before = { host: heldBytes(), workers: sizes() }

@@ -9,7 +9,7 @@ const seed = Date.now() % 1_000_000
 
 export function testOptionFuzzing(seconds: number): void {
   describe('the corpus, and new programs,', { skip: whyNoGuest() }, () => {
-    test(`for ${seconds} s, move nothing that the host shares with its guests`, async (context) => {
+    test(`for ${seconds} s, change nothing that the host shares with its guests`, async (context) => {
       const { signal } = new AbortController()
       const lines: string[] = []
       const report = await fuzzOptions({ seconds, seed, signal, say: (line) => void lines.push(line) })

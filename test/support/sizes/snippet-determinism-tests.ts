@@ -40,7 +40,7 @@ export function testDeterminism(programCount: number): void {
   const usual = runAll(programs, { flags: [], env: {} })
 
   for (const [what, host] of Object.entries(hosts))
-    test(`${programCount} programs come to the same ${what}`, async () => {
+    test(`${programCount} programs have the same ${what}`, async () => {
       const order = shuffle(programs.map((_, index) => index))
       const results = await runAll(
         order.map((index) => programs[index] ?? ''),

@@ -56,7 +56,7 @@ export function testStress({ runs, warmUpRuns }: StressSize): void {
   before(() => void (lazaret = createLazaret({ onEvent: () => undefined })))
   after(() => lazaret[Symbol.asyncDispose]())
 
-  test('each limit holds a small, bounded bomb', async () => {
+  test('each limit stops a small, bounded bomb', async () => {
     for (const [name, [request, expected]] of Object.entries(smallBombs)) {
       const { outcome } = await lazaret.run(request)
       assert.deepEqual(outcome, expected, name)
