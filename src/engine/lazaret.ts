@@ -9,7 +9,7 @@ import { requireNode } from './require-node.ts'
  * Creates a Lazaret for this machine.
  *
  * @throws {LazaretError} INVALID_REQUEST for wrong options, JAIL_UNAVAILABLE if cells cannot exist, AUDIT_FAILED if the
- * audit log cannot be opened.
+ * audit log cannot be opened, RUNTIME_UNAVAILABLE if the host is an older Node, Bun or Deno.
  * @example
  * ```ts
  * await using lazaret = createLazaret({ ceilings: { wallMs: 10_000 } })

@@ -49,10 +49,7 @@ export class Toolchains {
 
   /** The configured Node, else the one that runs Lazaret if it is new enough, else the packaged one. */
   node(): string | null {
-    const own =
-      Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined
-        ? process.execPath
-        : null
+    const own = Number(process.versions.node.split('.')[0]) >= nodeMajorMin ? process.execPath : null
     const packaged = `node-linux-${process.arch}`
     return this.find('node', () => this.#note('node', 'own', own) ?? this.fromPackage('node', packaged))
   }

@@ -1,15 +1,15 @@
-/** npm installs the package on any Node, so each door says itself which one it needs. */
+/** npm installs the package on any Node, and Bun and Deno load it, so each door says itself what it needs. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { spawnSync } from 'node:child_process'
+import { afterEach, describe, test } from 'node:test'
 
 import { MessageRouter, SubprocessCodeExecutionActor } from '../../../src/adapters/actor/index.ts'
 import { runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
 import { createLazaret } from '../../../src/index.ts'
+import { Toolchains } from '../../../src/runtimes/packages/toolchains.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 
 const { versions } = process
-
-before(() => Object.defineProperty(process, 'versions', { value: { ...versions, node: '20.20.2' } }))
-after(() => Object.defineProperty(process, 'versions', { value: versions }))
 
 const doors: Readonly<Record<string, () => unknown>> = {
   createLazaret,
@@ -18,10 +18,28 @@ const doors: Readonly<Record<string, () => unknown>> = {
   'an actor': () => new SubprocessCodeExecutionActor(new MessageRouter()),
 }
 
-for (const [name, open] of Object.entries(doors))
-  test(`${name} names the required version if Node is too old`, async () => {
-    await assert.rejects(async () => open(), {
-      code: 'RUNTIME_UNAVAILABLE',
-      message: /needs Node 22\.12 or newer, and this is 20\.20\.2/,
-    })
-  })
+const hosts: readonly (readonly [what: string, versions: object, message: RegExp])[] = [
+  ['a Node that is too old', { node: '20.20.2' }, /needs Node 22\.12 or newer, and this is 20\.20\.2\./],
+  ['Bun', { bun: '1.4.5' }, /needs Node 22\.12 or newer as its host, and this is Bun 1\.4\.5\./],
+  ['Deno', { deno: '2.9.6' }, /needs Node 22\.12 or newer as its host, and this is Deno 2\.9\.6\./],
+]
+
+describe('on another host', () => {
+  afterEach(() => Object.defineProperty(process, 'versions', { value: versions }))
+  for (const [what, own, message] of hosts)
+    for (const [name, open] of Object.entries(doors))
+      test(`${name} names the Node that it needs to ${what}`, async () => {
+        Object.defineProperty(process, 'versions', { value: { ...versions, ...own } })
+        await assert.rejects(async () => open(), { code: 'RUNTIME_UNAVAILABLE', message })
+      })
+})
+
+const bun = new Toolchains().bun()
+test('the packaged Bun is refused as a host', { skip: bun === null && 'there is no Bun here' }, () => {
+  const program = `
+import { createLazaret } from './src/index.ts'
+try { createLazaret() } catch (error) { console.log(error.code, error.message) }`
+  const { stdout, status } = spawnSync(bun ?? '', ['-e', program], { cwd: checkoutRoot, encoding: 'utf8' })
+  assert.match(stdout, /^RUNTIME_UNAVAILABLE .* and this is Bun \d/)
+  assert.equal(status, 0)
+})
