@@ -1,4 +1,6 @@
 /** The action "Execute Code" of an agent, whose input is JSON text. */
+import { nameUnknown } from './read-params.ts'
+import { textOf } from './text-of.ts'
 import type { CodeExecutionParams } from './types.ts'
 
 export interface CodeAction extends Pick<CodeExecutionParams, 'code' | 'language'> {
@@ -12,7 +14,18 @@ export interface CodeAction extends Pick<CodeExecutionParams, 'code' | 'language
 
 /** Returns the parameters, or a text that says why they are refused. */
 export function paramsOfAction(action: CodeAction): CodeExecutionParams | string {
+  try {
+    return read(action)
+  } catch (thrown) {
+    // The caller may have passed a proxy or a getter.
+    return `The parameters cannot be read: ${textOf(thrown)}`
+  }
+}
+
+function read(action: CodeAction): CodeExecutionParams | string {
   if (typeof action !== 'object' || action === null) return 'Parameters are required and must be an object'
+  const unknown = nameUnknown(action, ['code', 'language', 'inputData', 'timeout', 'memoryLimit'])
+  if (unknown !== undefined) return unknown
   const { code, language, inputData, timeout, memoryLimit } = action
   const input = readJson(inputData)
   if (typeof input === 'string') return input

@@ -18,6 +18,12 @@ const inputBytesMax = 256 * MiB
 const bridgeCallsUsual = 100
 const bridgeCallsMost = 1_000_000
 
+/** The compiler adds here what is added to the parameters. */
+const known: Readonly<Record<keyof CodeExecutionParams, true>> = {
+  ...{ code: true, language: true, inputData: true, timeoutSeconds: true, memoryLimitMB: true },
+  ...{ bridge: true, maxBridgeCalls: true, signal: true, client: true },
+}
+
 interface Range {
   readonly name: string
   readonly usual: number
@@ -44,6 +50,8 @@ function read(params: unknown): ReadParams | string {
   if (typeof code !== 'string' || code === '') return 'Code parameter is required and must be a string'
   if (language !== 'javascript' && language !== 'typescript')
     return `Unsupported language: ${textOf(language)}. Only 'javascript' and 'typescript' are currently supported.`
+  const unknown = nameUnknown(params, Object.keys(known))
+  if (unknown !== undefined) return unknown
   if (signal !== undefined && signal !== null && !isAbortSignal(signal))
     return 'signal must be an AbortSignal'
   if (client !== undefined && client !== null && typeof client !== 'string') return 'client must be a string'
@@ -78,6 +86,15 @@ function read(params: unknown): ReadParams | string {
     memoryLimitMB,
     warnings,
   }
+}
+
+const keyLengthMax = 100
+
+/** A misspelt limit would leave the default in force. Undefined if all keys are known. */
+export function nameUnknown(given: object, names: readonly string[]): string | undefined {
+  const unknown = Object.keys(given).find((key) => !names.includes(key))
+  if (unknown === undefined) return undefined
+  return `Unknown parameter: ${unknown.slice(0, keyLengthMax)}. The parameters are ${names.join(', ')}.`
 }
 
 /** The input as JSON, because programs of the service get a text. */

@@ -241,7 +241,7 @@ export const schemas = {
   ForkRequest: z.strictObject({ id: z.string().optional() }),
   ContextRunRequest: contextRunRequest,
   CodeRequest: contextRunRequest.extend({ language: contextLanguage.optional() }),
-  CodeExecutionRequest: z.looseObject({
+  CodeExecutionRequest: z.strictObject({
     code: z.string(),
     language: z.enum(['javascript', 'typescript']),
     inputData: z.unknown().optional(),

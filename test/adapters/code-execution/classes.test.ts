@@ -159,6 +159,20 @@ test('refusals have an error without a class', async () => {
     await refused(params, 'Parameters are required and must be an object')
 })
 
+test('an unknown parameter is refused by name, so that a misspelt limit never leaves the default in force', async () => {
+  const program = { code: 'output = 1', language: 'javascript' } as const
+  for (const name of ['timeout', 'memoryLimit', 'timeoutSecond', '__proto__', 'x'.repeat(1000)]) {
+    const misspelt = JSON.parse(JSON.stringify(program).replace(/}$/, `,${JSON.stringify(name)}:1}`)) as never
+    const { success, error, errorType } = await service.execute(misspelt)
+    assert.deepEqual([success, errorType], [false, undefined])
+    assert.ok(error?.startsWith(`Unknown parameter: ${name.slice(0, 100)}. The parameters are code, `), error)
+    assert.ok(error?.endsWith('maxBridgeCalls, signal, client.'), error)
+  }
+  const { error } = await service.executeCodeAction({ ...program, timeoutSeconds: 1 } as never)
+  const names = 'code, language, inputData, timeout, memoryLimit'
+  assert.equal(error, `Unknown parameter: timeoutSeconds. The parameters are ${names}.`)
+})
+
 test('limits outside their range are clamped, invalid ones become the default, with warnings', async () => {
   const warningsOf = async (more: object) => (await execute('1', more)).warnings
   assert.equal(await warningsOf({ timeoutSeconds: 5, memoryLimitMB: 64 }), undefined)

@@ -86,8 +86,8 @@ const executeAny = async (params: unknown): Promise<CodeExecutionResult> =>
 
 test('parameters of a wrong type are refused', async () => {
   for (const params of odd) {
-    const { success, errorType } = await executeAny(params)
-    assert.deepEqual([success, errorType], [false, undefined])
+    for (const result of [await executeAny(params), await service.executeCodeAction(params as never)])
+      assert.deepEqual([result.success, result.errorType], [false, undefined])
   }
 })
 
