@@ -11,9 +11,16 @@ const hidden = hiddenForms([{ placeholder: 'lazaret_x', value, places: ['header'
 
 const asBase64 = (text: string) => Buffer.from(text).toString('base64')
 const asHex = (text: string) => Buffer.from(text).toString('hex')
-const inEntities = (text: string) => [...text].map((one) => `&#${one.charCodeAt(0)};`).join('')
+const inEntities = (text: string) =>
+  text
+    .split('')
+    .map((one) => `&#${one.charCodeAt(0)};`)
+    .join('')
 const inEscapes = (text: string) =>
-  [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  text
+    .split('')
+    .map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 const inPercents = (text: string) => asHex(text).replaceAll(/../g, '%$&')
 
 const masked: Readonly<Record<string, string>> = {
@@ -46,8 +53,8 @@ test('masked: in base64 and base64url at any position, but for a character at ea
 })
 
 const unmasked: Readonly<Record<string, string>> = {
-  reversed: [...value].reverse().join(''),
-  'with other characters between its own': [...value].join('-'),
+  reversed: value.split('').toReversed().join(''),
+  'with other characters between its own': value.split('').join('-'),
   'without its first character': value.slice(1),
   'without its last character': value.slice(0, -1),
   'percent-encoded twice': encodeURIComponent(encodeURIComponent(value)),
