@@ -131,7 +131,7 @@ function sendAtRate(rate: Rate, { url, agents }: Server): Promise<RateLoad> {
     const [response] = await once(sent, 'response')
     const body = await text(response)
     if (response.statusCode !== 200) return `${response.statusCode}: ${body.slice(0, 200)}`
-    return faultOfMixed(work, toResult(JSON.parse(body) as ResultDocument))
+    return faultOfMixed(work, toResult(JSON.parse(body) as ResultDocument, {}))
   })
 }
 

@@ -10,16 +10,17 @@ import type {
 } from '../core/result.ts'
 import { findImage } from './images.ts'
 import { toText } from './to-text.ts'
+import type { TextData } from './to-text.ts'
 
 /** The data become own properties, so that results can be spread and compared. */
-export function createResult(data: RunData): RunResult {
+export function createResult<Data extends TextData>(data: Data): RunResult & Data {
   return Object.assign(new Result(data), data)
 }
 
 class Result implements Omit<RunResult, keyof RunData> {
-  readonly #data: RunData
+  readonly #data: TextData
 
-  constructor(data: RunData) {
+  constructor(data: TextData) {
     this.#data = data
   }
 

@@ -19,8 +19,13 @@ const endShare = 0.1
 const shares = { stdout: 0.47, stderr: 0.2, value: 0.2, display: 0.13 } as const
 type Part = keyof typeof shares
 
+export interface TextData extends RunData {
+  /** What else the caller has to know, in Lazaret's words. */
+  readonly note?: string | undefined
+}
+
 /** Throws INVALID_REQUEST. */
-export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptions = {}): string {
+export function toText(result: TextData, { charsMax = charsDefault }: ToTextOptions = {}): string {
   if (!Number.isSafeInteger(charsMax) || charsMax < charsLeast)
     throw new LazaretError('INVALID_REQUEST', {
       detail: `charsMax must be a whole number of at least ${charsLeast}.`,
@@ -28,7 +33,8 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
   const readable = result.displays.filter((bundle) => findImage(bundle) === undefined)
   const pictures = result.displays.length - readable.length
   const short = (text = '') => clipEnd(text, Math.floor(charsMax * endShare))
-  const { network } = result.receipt
+  const { note = '', receipt } = result
+  const { network } = receipt
   const end = short(describeEnd(result))
   const refusals = short(network && describeRefusals(network))
   const parts: Record<Part, string> = {
@@ -37,7 +43,7 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
     value: (result.valueText ?? '').trimEnd(),
     display: describeDisplays(readable).trimEnd(),
   }
-  const room = divide(parts, charsMax - wordsMax - end.length - refusals.length)
+  const room = divide(parts, charsMax - wordsMax - end.length - refusals.length - note.length)
   const lines = (Object.keys(shares) as Part[]).flatMap((name) => {
     if (parts[name].trim() === '') return []
     const { text } = clipText(parts[name], room[name])
@@ -46,6 +52,7 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
   if (end !== '') lines.push(end)
   // Some model APIs refuse an empty text.
   if (lines.length === 0) lines.push(describePictures(pictures))
+  if (note !== '') lines.push(note)
   // Also for a program that succeeded: it may have caught the error and printed one that asks to try again.
   if (refusals !== '') lines.push(refusals)
   if (result.truncated.length > 0)

@@ -1,8 +1,9 @@
 /** A result of a run that printed nothing and returned nothing, but for the given parts. */
 import type { RunData, RunResult } from '../../src/core/result.ts'
 import { createResult } from '../../src/result/run-result.ts'
+import type { TextData } from '../../src/result/to-text.ts'
 
-export function exampleResult(parts: Partial<RunData> = {}): RunResult {
+export function exampleResult(parts: Partial<TextData> = {}): RunResult {
   return createResult({
     id: 'a',
     outcome: { kind: 'completed', exitCode: 0 },

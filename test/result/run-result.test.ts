@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { LazaretError } from '../../src/core/errors/errors.ts'
 import type { NetworkReport } from '../../src/core/network.ts'
-import type { RunData } from '../../src/core/result.ts'
+import type { TextData } from '../../src/result/to-text.ts'
 import { exampleResult } from './example-result.ts'
 
 /** One pixel. */
@@ -18,7 +18,7 @@ const refusedBy = (refused: NetworkReport['refused']) => ({
   },
 })
 
-const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
+const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
   ['nothing', {}, 'The program ended well and printed nothing.'],
   ['a value', { valueText: '42' }, 'value: 42'],
   ['output and a value', { stdout: 'a\nb\n', valueText: '42' }, 'stdout:\na\nb\n\nvalue: 42'],
@@ -71,6 +71,11 @@ const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
     'stdout: try again later\n\nThe network policy refused evil.example (not-allowed).',
   ],
   ['a network policy that refused nothing', refusedBy([]), 'The program ended well and printed nothing.'],
+  [
+    'what the next code of a context finds',
+    { outcome: { kind: 'timed-out', limit: 'wall', limitMs: 5 }, note: 'Variables are still there.' },
+    'The program timed out after 5ms. Do less work at a time, or ask for a longer timeout.\n\nVariables are still there.',
+  ],
   ['a blank display', { displays: [{ 'text/plain': ' \n' }] }, 'The program ended well and printed nothing.'],
   ['blank output', { stdout: '\n\n', valueText: ' ' }, 'The program ended well and printed nothing.'],
 ]
@@ -103,6 +108,7 @@ test('the text is never longer than requested, and complete if it fits', () => {
           outcome: { kind: 'failed', exitCode: 1, error },
           displays: [{ 'text/plain': 'a table' }],
           truncated: ['stdout', 'stderr', 'logs', 'value', 'displays', 'files'],
+          note: 'n'.repeat(160),
         })
         const said = failed.toText({ charsMax })
         assert.ok(said.length <= charsMax, `${said.length} > ${charsMax}`)

@@ -148,8 +148,7 @@ async function send(
     },
   })
   if ('error' in document.outcome) onError?.(document.outcome.error)
-  const own = { context, isStateKept, ...(note !== undefined && { note }) }
-  return Object.assign(toResult(document), own)
+  return toResult(document, { context, isStateKept, ...(note !== undefined && { note }) })
 }
 
 function askerOf(onInput: NonNullable<RunCodeOptions['onInput']>) {

@@ -5,6 +5,7 @@ import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
 import type { FileDocument, ResultDocument, RunResult } from '../../core/result.ts'
 import { decodeValue } from '../../core/values/values.ts'
 import { createResult } from '../../result/run-result.ts'
+import type { TextData } from '../../result/to-text.ts'
 import type { Connection } from './connection.ts'
 import { type OpenWork, performRemotely } from './remote-command.ts'
 import { writeRun, writeTagged } from './write-request.ts'
@@ -28,7 +29,7 @@ export async function runRemotely(connection: Connection, request: RunRequest): 
       if (event === 'call') void answerCall(connection, request, { open, called: data as CallEvent })
     },
   })
-  return toResult(document)
+  return toResult(document, {})
 }
 
 export interface DisplayEvent extends DisplayFacts {
@@ -86,11 +87,16 @@ async function callFunction(
   }
 }
 
-export function toResult({ ok: _ok, value, files, ...rest }: ResultDocument): RunResult {
+/** `own` is what the result has besides the data of a run. */
+export function toResult<Own extends Pick<TextData, 'note'>>(
+  { ok: _ok, value, files, ...rest }: ResultDocument,
+  own: Own,
+): RunResult & Own {
   return createResult({
     ...rest,
     ...(value !== undefined && { value: decodeValue(value), valueTagged: value }),
     files: readFiles(files),
+    ...own,
   })
 }
 

@@ -67,10 +67,7 @@ export function writeCodeData(facts: CodeFacts, done: EntryDone): CodeData {
 }
 
 export function createCodeResult(data: CodeData): CodeResult {
-  const { context, isStateKept, note } = data
-  const result = createResult(data)
-  const own = { context, isStateKept, ...(note === undefined ? {} : { note }) }
-  return Object.assign(result, own)
+  return createResult(data)
 }
 
 /** For code that was cancelled in the queue, so nothing protected it. */

@@ -74,7 +74,11 @@ test(
     const context = await opened.sandbox.createCodeContext()
     await context.runCode('x = 5')
     const loop = 'print("ready", flush=True)\nwhile True: pass'
-    assert.equal((await context.runCode('while True: pass', { timeout: 100 })).outcome.kind, 'timed-out')
+    const late = await context.runCode('while True: pass', { timeout: 100 })
+    assert.equal(late.outcome.kind, 'timed-out')
+    assert.ok(late.note !== undefined && late.toText().endsWith(late.note), late.toText())
+    const { context: id, isStateKept, note } = JSON.parse(JSON.stringify(late)) as typeof late
+    assert.deepEqual([id, isStateKept, note], [context.id, true, late.note])
     const controller = new AbortController()
     const cancelled = await context.runCode(loop, {
       signal: controller.signal,

@@ -28,6 +28,7 @@ await describeContexts(
           times.push(ms)
           assert.deepEqual([result.outcome, result.isStateKept], [{ kind: 'cancelled' }, false])
           assert.match(result.note ?? '', /did not stop when it was interrupted.*fresh context/)
+          assert.match(result.toText(), /\n\nThe code did not stop when it was interrupted.*fresh context/)
           assert.equal((await context.runCode('x')).outcome.kind, 'failed')
         }
         assert.ok(Math.min(...times) < 1000, times.join(', '))

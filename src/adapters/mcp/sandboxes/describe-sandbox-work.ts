@@ -15,11 +15,7 @@ export function describeCode(result: CodeResult): CallToolResult {
     isStateKept,
     ...(note !== undefined && { note }),
   }
-  const content = [
-    ...described.content,
-    ...(note === undefined ? [] : [{ type: 'text' as const, text: note }]),
-  ]
-  return { ...described, content, structuredContent: data }
+  return { ...described, structuredContent: data }
 }
 
 /** Characters of each stream: as data, and in the text. */
