@@ -14,7 +14,7 @@ export function exampleResult(parts: Partial<TextData> = {}): RunResult {
     stderr: '',
     truncated: [],
     usage: { wallMs: 1.4, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
-    receipt: {} as RunData['receipt'],
+    receipt: { layers: [] as readonly string[] } as RunData['receipt'],
     ...parts,
   })
 }

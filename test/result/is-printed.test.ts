@@ -28,7 +28,7 @@ for (const [name, error] of Object.entries(errors))
       ...{ id: 'a', displays: [], files: {}, logs: [], stdout: '', stderr, truncated: [] },
       outcome: { kind: 'failed', exitCode: 1, error },
       usage: { wallMs: 1, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
-      receipt: {} as RunData['receipt'],
+      receipt: { layers: [] as readonly string[] } as RunData['receipt'],
     }
     await keepLoopFree(`${name}, as text`, async () => createResult(data).toText())
     await keepLoopFree(`${name}, over MCP`, async () => describeResult(createResult(data)))

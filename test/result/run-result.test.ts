@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { LazaretError } from '../../src/core/errors/errors.ts'
 import type { NetworkReport } from '../../src/core/network.ts'
+import type { RunData } from '../../src/core/result.ts'
 import type { TextData } from '../../src/result/to-text.ts'
 import { exampleResult } from './example-result.ts'
 
@@ -16,6 +17,13 @@ const refusedBy = (refused: NetworkReport['refused']) => ({
     ...exampleResult().receipt,
     network: { hosts: [], refused, unlisted: 0, wouldAllow: [] },
   },
+})
+
+const tryAgain = 'OSError: [Errno -3] Temporary failure in name resolution'
+const without = (layers: readonly string[], exitCode: number) => ({
+  stderr: `${tryAgain}\n`,
+  outcome: { kind: 'completed' as const, exitCode },
+  receipt: { ...exampleResult().receipt, layers } as RunData['receipt'],
 })
 
 const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
@@ -75,6 +83,17 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     'what the next code of a context finds',
     { outcome: { kind: 'timed-out', limit: 'wall', limitMs: 5 }, note: 'Variables are still there.' },
     'The program timed out after 5ms. Do less work at a time, or ask for a longer timeout.\n\nVariables are still there.',
+  ],
+  [
+    'a failure for want of a network',
+    without(['network-namespace'], 1),
+    `stderr: ${tryAgain}\n\nThe program ended with exit code 1.\n\nThe program has no network (\`network: 'none'\`), so it can reach no other machine.`,
+  ],
+  ['the same where the program succeeded', without(['network-namespace'], 0), `stderr: ${tryAgain}`],
+  [
+    "the same in the host's network",
+    without([], 1),
+    `stderr: ${tryAgain}\n\nThe program ended with exit code 1.`,
   ],
   ['a blank display', { displays: [{ 'text/plain': ' \n' }] }, 'The program ended well and printed nothing.'],
   ['blank output', { stdout: '\n\n', valueText: ' ' }, 'The program ended well and printed nothing.'],

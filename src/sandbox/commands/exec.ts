@@ -3,6 +3,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import type { LimitName } from '../../core/limits.ts'
 import { describeRefusals, nameNetwork } from '../../core/network.ts'
 import type { Network, NetworkReport } from '../../core/network.ts'
+import { tellsOfNoNetwork } from '../../result/lack-of-network.ts'
 import { refuse } from '../checks.ts'
 import type { CheckedExec } from '../checks.ts'
 import type { CommandEnd } from './command-end.ts'
@@ -82,13 +83,6 @@ function noteOn(
   return undefined
 }
 
-/** Messages of package managers and other programs without a network. */
-const lackOfNetwork =
-  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|DNSResolve|\(from versions: none\)|not resolve host|name resolution|etwork is unreachable/
-
-/** The end of the output says why a program failed. */
-const tailLength = 64 * 1024
-
 /** Guest text only decides whether the hint is added. */
 function noteOnNetwork(
   network: Network,
@@ -97,7 +91,7 @@ function noteOnNetwork(
 ): string | undefined {
   if (network === 'host' || (outcome.kind === 'completed' && outcome.exitCode === 0)) return undefined
   if (met !== undefined) return describeRefusals(met)
-  if (![stderr, stdout].some((text) => lackOfNetwork.test(text.slice(-tailLength)))) return undefined
+  if (!tellsOfNoNetwork([stderr, stdout])) return undefined
   return "The sandbox has no network (`network: 'none'`), so the command could reach no other machine."
 }
 

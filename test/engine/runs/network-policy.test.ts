@@ -151,6 +151,13 @@ for host in ('evil.example', 'EVIL.example', '1.1.1.1'):
     assert.equal(stdout.trim(), 'ECONNREFUSED')
     assert.equal(receipt.network, undefined)
   })
+
+  it('is not what a run without a network is told of: it has none, and its text says so', async () => {
+    const code = "import socket\nsocket.getaddrinfo('some.example', 80)"
+    const result = await lazaret.run({ ...python, code })
+    assert.match(result.stderr, /Temporary failure/)
+    assert.match(result.toText(), /\n\nThe program has no network \(`network: 'none'`\)/)
+  })
 })
 
 describe('the audit log', { skip: needsNamespaces }, () => {
