@@ -51,14 +51,14 @@ for (const table of tables) {
     }
     const { names, column = 0, some = false } = holder
     assert.ok(names.length > 0)
-    const said = new Set(table.rows.flatMap((row) => quotedIn(row[column] ?? '').map(bareName)))
+    const quoted = new Set(table.rows.flatMap((row) => quotedIn(row[column] ?? '').map(bareName)))
     assert.deepEqual(
-      [...said].filter((name) => !names.includes(name)),
+      [...quoted].filter((name) => !names.includes(name)),
       [],
     )
     if (!some)
       assert.deepEqual(
-        names.filter((name) => !said.has(name)),
+        names.filter((name) => !quoted.has(name)),
         [],
       )
     // Every row names something.

@@ -93,11 +93,11 @@ test('the counts in README are right', () => {
 })
 
 test('figures in the text are those of the code', () => {
-  for (const [page, said, file, meant] of pageFigures) {
-    const [text, figure] = [said.exec(readText(page))?.[1], meant.exec(readText(file))?.[1]]
-    assert.ok(text !== undefined, `${page} has ${said}`)
+  for (const [page, pattern, file, meant] of pageFigures) {
+    const [text, figure] = [pattern.exec(readText(page))?.[1], meant.exec(readText(file))?.[1]]
+    assert.ok(text !== undefined, `${page} has ${pattern}`)
     assert.ok(figure !== undefined, `${file} has ${meant}`)
-    assert.equal(text.replaceAll(/[ ,_]/g, ''), figure.replaceAll(/[ ,_]/g, ''), `${page}: ${said}`)
+    assert.equal(text.replaceAll(/[ ,_]/g, ''), figure.replaceAll(/[ ,_]/g, ''), `${page}: ${pattern}`)
   }
 })
 
@@ -135,11 +135,11 @@ test('each bound of the launcher has its row, with the value that the compiler s
   const named = rows.flatMap(([where = '', , bound = '']) =>
     [...bound.matchAll(/`([A-Z][A-Z_]+)`(?:, ([\d,]+)( [KM]iB)?)?/g)].map(([, name = '', digits, unit]) => {
       const factor = unit === ' MiB' ? 2 ** 20 : unit === ' KiB' ? 2 ** 10 : 1
-      const said = digits === undefined ? undefined : Number(digits.replaceAll(',', '')) * factor
-      return { key: `native/cell/${/`([^`]+)`/.exec(where)?.[1]}: ${name}`, said }
+      const stated = digits === undefined ? undefined : Number(digits.replaceAll(',', '')) * factor
+      return { key: `native/cell/${/`([^`]+)`/.exec(where)?.[1]}: ${name}`, stated }
     }),
   )
-  for (const { key, said } of named) if (said !== undefined) assert.equal(said, constants.get(key), key)
+  for (const { key, stated } of named) if (stated !== undefined) assert.equal(stated, constants.get(key), key)
   const bounds = [...constants.keys()].filter((key) => key.endsWith('_MAX'))
   assert.ok(bounds.length > 30)
   const missing = bounds.filter((key) => !named.some((one) => one.key === key))

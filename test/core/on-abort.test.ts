@@ -6,17 +6,17 @@ import { onAbort } from '../../src/core/abort.ts'
 
 test('all callbacks of a signal are called once, from one listener', () => {
   const abort = new AbortController()
-  const told: string[] = []
-  const tell = () => void told.push('twice')
-  onAbort(abort.signal, () => told.push('one'))
-  const stop = onAbort(abort.signal, () => told.push('never'))
+  const called: string[] = []
+  const tell = () => void called.push('twice')
+  onAbort(abort.signal, () => called.push('one'))
+  const stop = onAbort(abort.signal, () => called.push('never'))
   onAbort(abort.signal, tell)
   onAbort(abort.signal, tell)
   assert.equal(getEventListeners(abort.signal, 'abort').length, 1)
   stop()
   stop()
   abort.abort()
-  assert.deepEqual(told, ['one', 'twice', 'twice'])
+  assert.deepEqual(called, ['one', 'twice', 'twice'])
 })
 
 test('without callbacks there is no listener', () => {

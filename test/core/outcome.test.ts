@@ -30,13 +30,13 @@ test('a signal is reported as 128 and its number, a nameless real-time signal to
 })
 
 test('an exceeded limit is described with its unit', () => {
-  const said = (limit: 'output' | 'disk' | 'processes' | 'files' | 'host', allowed: number): string =>
+  const describe = (limit: 'output' | 'disk' | 'processes' | 'files' | 'host', allowed: number): string =>
     sayOutcome({ kind: 'limit-exceeded', limit, allowed }).replace('went over the limit on ', '')
-  assert.equal(said('disk', 1_048_576), 'disk, which is 1 MiB')
-  assert.equal(said('disk', 1024 ** 3), 'disk, which is 1024 MiB')
-  assert.equal(said('output', 65_536), 'output, which is 64 KiB')
-  assert.equal(said('output', 1000), 'output, which is 1000 bytes')
-  assert.equal(said('output', 0), 'output, which is 0 bytes')
-  assert.equal(said('processes', 64), 'processes, which is 64')
-  assert.equal(said('host', 5000), 'host, which is 5000ms')
+  assert.equal(describe('disk', 1_048_576), 'disk, which is 1 MiB')
+  assert.equal(describe('disk', 1024 ** 3), 'disk, which is 1024 MiB')
+  assert.equal(describe('output', 65_536), 'output, which is 64 KiB')
+  assert.equal(describe('output', 1000), 'output, which is 1000 bytes')
+  assert.equal(describe('output', 0), 'output, which is 0 bytes')
+  assert.equal(describe('processes', 64), 'processes, which is 64')
+  assert.equal(describe('host', 5000), 'host, which is 5000ms')
 })

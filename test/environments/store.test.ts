@@ -85,12 +85,12 @@ test('an environment that is being stored does not count as unnamed', async () =
   const { place, store, other } = openStore('beside')
   for (let round = 0; round < 25; round++) {
     const over = new AbortController()
-    const kept = keep(store, 'site').finally(() => over.abort())
+    const keeping = keep(store, 'site').finally(() => over.abort())
     // As `prune()` does with what had no name when it looked; several, so that they are at every point of their way.
     const remove = async (): Promise<void> => {
       while (!over.signal.aborted) await other.removeUnused(hash)
     }
-    await Promise.all([kept, remove(), remove(), remove()])
+    await Promise.all([keeping, remove(), remove(), remove()])
     const fresh = new EnvironmentStore(() => place).find('site')
     assert.ok(fresh !== undefined, `round ${round}`)
     await store.remove(fresh)

@@ -147,34 +147,38 @@ describe('a log that cannot be written', () => {
   test('refuses work that cannot be recorded and new work, reports it once, and writes the records later', async () => {
     using folder = new LogFolder()
     const file = new BreakableFile()
-    const told: LazaretError[] = []
-    await using log = folder.open({ file, onFailed: (failure) => told.push(failure) })
+    const failures: LazaretError[] = []
+    await using log = folder.open({ file, onFailed: (failure) => failures.push(failure) })
     await log.ready()
     file.isBroken = true
     const refusal = { code: 'AUDIT_FAILED', message: /the disk is full/ }
     await assert.rejects(log.record(recordOf({ id: 'a' })), refusal)
     await assert.rejects(log.ready(), refusal)
     await assert.rejects(log.record(recordOf({ id: 'b' })), refusal)
-    assert.equal(told.length, 1)
+    assert.equal(failures.length, 1)
     file.isBroken = false
     await log.ready()
     await log.record(recordOf({ id: 'c' }))
     assert.deepEqual(file.written, ['a', 'b', 'c'])
     file.isBroken = true
     await assert.rejects(log.record(recordOf({ id: 'd' })), refusal)
-    assert.equal(told.length, 2)
+    assert.equal(failures.length, 2)
   })
 
   test('does not delay work if the operator chooses so', async () => {
     using folder = new LogFolder()
     const file = new BreakableFile()
     file.isBroken = true
-    const told: LazaretError[] = []
-    await using log = folder.open({ file, onFailure: 'continue', onFailed: (failure) => told.push(failure) })
+    const failures: LazaretError[] = []
+    await using log = folder.open({
+      file,
+      onFailure: 'continue',
+      onFailed: (failure) => failures.push(failure),
+    })
     await log.ready()
     await log.record(recordOf({ id: 'a' }))
     await new Promise(setImmediate)
-    assert.equal(told.length, 1)
+    assert.equal(failures.length, 1)
     file.isBroken = false
     await log.record(recordOf({ id: 'b' }))
     await new Promise(setImmediate)

@@ -91,9 +91,9 @@ test('a Lazaret reports a timeout with the hash of the code', async () => {
   const code = 'while :; do :; done'
   const { id } = await lazaret.run({ language: 'shell', code, client: 'ada', limits: { wallMs: 100 } })
   await lazaret.run({ language: 'shell', code: 'exit 2' })
-  const told = events.find(({ type }) => type === 'timed-out')
-  assert.ok(told?.type === 'timed-out')
-  const { durationMs, ...others } = told
+  const timedOut = events.find(({ type }) => type === 'timed-out')
+  assert.ok(timedOut?.type === 'timed-out')
+  const { durationMs, ...others } = timedOut
   const codeHash = createHash('sha256').update(code).digest('hex')
   assert.deepEqual(others, { type: 'timed-out', kind: 'run', id, client: 'ada', codeHash })
   assert.ok(durationMs >= 100)

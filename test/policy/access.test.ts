@@ -128,14 +128,14 @@ test('a folder is allowed with its contents, but not its siblings or targets of 
 
 test('nobody learns which folders the host has', async () => {
   await using lazaret = createLazaret({ onEvent: () => undefined })
-  const told = async (path: string) => {
+  const refusalOf = async (path: string) => {
     const asked = [{ workspace: path }, { readable: [{ host: path, guest: '/shown' }] }]
     const answers = await Promise.all(
       asked.map((options) => lazaret.sandbox(options).catch(({ message }: LazaretError) => message)),
     )
     return JSON.stringify(answers).replaceAll(path, 'PATH')
   }
-  assert.equal(await told('/root'), await told('/no/such/folder'))
+  assert.equal(await refusalOf('/root'), await refusalOf('/no/such/folder'))
 })
 
 test('the operator’s own modules may be named, or none', () => {

@@ -16,18 +16,18 @@ const work: Work = { kind: 'warm-up', id: 'one', language: 'shell', runtime: 'sh
 const calm = new AbortController().signal
 
 function govern(parts: Partial<GovernorParts> = {}) {
-  const told: WorkRecord[] = []
-  const kept: WorkRecord[] = []
+  const reported: WorkRecord[] = []
+  const recorded: WorkRecord[] = []
   const clock = new FakeClock()
   const governor = new Governor({
     policy: policyOf({}),
-    audit: { record: async (record) => void kept.push(record) },
+    audit: { record: async (record) => void recorded.push(record) },
     clock,
     closing: new AbortController().signal,
-    onEnded: (record) => told.push(record),
+    onEnded: (record) => reported.push(record),
     ...parts,
   })
-  return { governor, clock, told, kept }
+  return { governor, clock, reported, recorded }
 }
 
 /** Lets work begin when it is told to, and counts the tickets that are out. */
@@ -50,7 +50,7 @@ class SlowPolicy implements Policy {
 describe('a piece of work', () => {
   test('counts from its request on, keeps its ticket while it runs, and is reported once', async () => {
     const policy = new SlowPolicy()
-    const { governor, clock, told, kept } = govern({ policy })
+    const { governor, clock, reported, recorded } = govern({ policy })
     const acting = Promise.withResolvers<void>()
     const performed = governor.perform(work, async ({ queuedMs }) => {
       await acting.promise
@@ -64,8 +64,8 @@ describe('a piece of work', () => {
     acting.resolve()
     assert.equal(await performed, 7)
     assert.deepEqual([governor.running('warm-up'), policy.out], [0, 0])
-    assert.deepEqual(told, [{ work, end: { outcome: 'done' }, wallMs: 30 }])
-    assert.deepEqual(kept, told)
+    assert.deepEqual(reported, [{ work, end: { outcome: 'done' }, wallMs: 30 }])
+    assert.deepEqual(recorded, reported)
   })
 
   for (const [what, thrown, end] of [
@@ -76,19 +76,19 @@ describe('a piece of work', () => {
     test(`that throws ${what} is reported as such, and its ticket is returned`, async () => {
       const policy = new SlowPolicy()
       policy.begin.resolve()
-      const { governor, told } = govern({ policy })
+      const { governor, reported } = govern({ policy })
       const failing = governor.perform(work, () => Promise.reject(thrown))
       await assert.rejects(failing, thrown)
-      assert.deepEqual([told[0]?.end, told.length, policy.out], [end, 1, 0])
+      assert.deepEqual([reported[0]?.end, reported.length, policy.out], [end, 1, 0])
     })
 
   test('that continues in the background ends once, whichever report comes first', async () => {
-    const { governor, told } = govern()
+    const { governor, reported } = govern()
     const begun = await governor.begin(work)
     await begun.fail(new LazaretError('SANDBOX_GONE'))
     await begun.end({ outcome: 'done' })
     assert.deepEqual(
-      told.map(({ end }) => end.code),
+      reported.map(({ end }) => end.code),
       ['SANDBOX_GONE'],
     )
     assert.equal(governor.running('warm-up'), 0)
@@ -97,7 +97,7 @@ describe('a piece of work', () => {
   test('that is admitted too late does not begin, and its ticket is returned', async () => {
     const policy = new SlowPolicy()
     const closing = new AbortController()
-    const { governor, told, clock } = govern({ policy, closing: closing.signal })
+    const { governor, reported, clock } = govern({ policy, closing: closing.signal })
     let acts = 0
     const act = async () => ++acts
     const performed = [
@@ -111,12 +111,12 @@ describe('a piece of work', () => {
     policy.begin.resolve()
     await new Promise(setImmediate)
     assert.deepEqual([acts, policy.out, governor.running('warm-up')], [0, 0, 0])
-    assert.deepEqual(told.map(({ end }) => end.outcome).toSorted(), ['cancelled', 'refused', 'refused'])
+    assert.deepEqual(reported.map(({ end }) => end.outcome).toSorted(), ['cancelled', 'refused', 'refused'])
   })
 
   test('whose record cannot be written fails, and work that failed itself reports its own error', async () => {
     const audit = { record: () => Promise.reject(new Error('the disk is full')) }
-    const { governor, told } = govern({ audit })
+    const { governor, reported } = govern({ audit })
     await assert.rejects(
       governor.perform(work, async () => 1),
       /the disk is full/,
@@ -125,7 +125,7 @@ describe('a piece of work', () => {
       governor.perform(work, () => Promise.reject(new Error('first'))),
       /first/,
     )
-    assert.deepEqual([told, governor.running('warm-up')], [[], 0])
+    assert.deepEqual([reported, governor.running('warm-up')], [[], 0])
   })
 })
 
@@ -172,12 +172,12 @@ describe('work that belongs to no Lazaret', () => {
     const sitDown = [stand(one.governor), stand(two.governor)]
     try {
       assert.equal(await performForAll(work, async () => 5), 5)
-      assert.deepEqual([one.told.length, two.told.length], [1, 1])
+      assert.deepEqual([one.reported.length, two.reported.length], [1, 1])
     } finally {
       for (const end of sitDown) end()
     }
     assert.equal(await performForAll(work, async () => 6), 6)
-    assert.deepEqual([one.told.length, two.told.length], [1, 1])
+    assert.deepEqual([one.reported.length, two.reported.length], [1, 1])
   })
 
   test('is refused when one of them refuses', async () => {

@@ -40,14 +40,14 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     })
 
   test('one whose forks do not work is not used, which is reported once', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const onZygoteFailing: ZygotesParts['onZygoteFailing'] = ({ runtime }, reason) =>
-      void told.push(`${runtime.name}: ${String(reason)}`)
+      void reported.push(`${runtime.name}: ${String(reason)}`)
     await using zygotes = zygotesWith({ prove: () => Promise.reject(new Error('it hangs')), onZygoteFailing })
     assert.equal(await zygotes.take(shape), null)
     zygotes.giveUp(shape)
     assert.equal(await zygotes.take(shape), null)
-    assert.deepEqual(told, ['bun: Error: it hangs'])
+    assert.deepEqual(reported, ['bun: Error: it hangs'])
   })
 
   test('one is replaced after a while, and serves until the next one is ready', async () => {

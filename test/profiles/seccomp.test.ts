@@ -51,11 +51,11 @@ test('beyond Docker’s default an unprivileged container gets these calls, and 
   )
   const others = (profile: DockerProfile) =>
     profile.syscalls.filter(({ comment }) => comment?.startsWith('lazaret:') !== true)
-  const gone = others(original).filter(
+  const removed = others(original).filter(
     (rule) => !others(ours).some((kept) => JSON.stringify(kept) === JSON.stringify(rule)),
   )
   assert.deepEqual(
-    gone.map(({ names, action }) => [names, action]),
+    removed.map(({ names, action }) => [names, action]),
     [[['clone3'], 'SCMP_ACT_ERRNO']],
   )
   const limited = ours.syscalls.filter(

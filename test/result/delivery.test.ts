@@ -10,28 +10,28 @@ function chunk(text: string): OutputChunk {
 
 /** A delivery to `take`, and what its listener hears. */
 function deliver(take: NonNullable<RunRequest['onOutput']>) {
-  const heard: string[] = []
+  const delivered: string[] = []
   const delivery = new Delivery(take, {
-    onFull: () => heard.push('full'),
-    onEmpty: () => heard.push('empty'),
-    onFailure: (error) => heard.push(`failed: ${(error as Error).message}`),
+    onFull: () => delivered.push('full'),
+    onEmpty: () => delivered.push('empty'),
+    onFailure: (error) => delivered.push(`failed: ${(error as Error).message}`),
   })
-  return { delivery, heard }
+  return { delivery, delivered }
 }
 
 test('output that is taken at once is passed on at once', async () => {
   const taken: string[] = []
-  const { delivery, heard } = deliver(({ text }) => taken.push(text))
+  const { delivery, delivered } = deliver(({ text }) => taken.push(text))
   delivery.push(chunk('a'))
   delivery.push(chunk('b'))
-  assert.deepEqual([taken, heard], [['a', 'b'], []])
+  assert.deepEqual([taken, delivered], [['a', 'b'], []])
   await delivery.finish(undefined)
 })
 
 test('while a piece is being taken the next ones wait, in order', async () => {
   const taken: string[] = []
   const gates: PromiseWithResolvers<void>[] = []
-  const { delivery, heard } = deliver(({ text }) => {
+  const { delivery, delivered } = deliver(({ text }) => {
     taken.push(text)
     gates.push(Promise.withResolvers<void>())
     return gates.at(-1)?.promise ?? Promise.reject(new Error('no gate'))
@@ -44,13 +44,13 @@ test('while a piece is being taken the next ones wait, in order', async () => {
     await new Promise(setImmediate)
   }
   await finished
-  assert.deepEqual(heard, [])
+  assert.deepEqual(delivered, [])
 })
 
 test('thousands of small pieces that wait are joined, each stream in its own order', async () => {
   const gate = Promise.withResolvers<void>()
   const taken: OutputChunk[] = []
-  const { delivery, heard } = deliver(async (piece) => {
+  const { delivery, delivered } = deliver(async (piece) => {
     taken.push(piece)
     await gate.promise
   })
@@ -67,54 +67,54 @@ test('thousands of small pieces that wait are joined, each stream in its own ord
   assert.equal(textOf('stderr'), numbers.map((number) => `${number};`).join(''))
   for (const { bytes, text } of taken) assert.equal(Buffer.from(bytes).toString(), text)
   assert.ok(taken.length < 100, `${taken.length} pieces`)
-  assert.deepEqual(heard, [])
+  assert.deepEqual(delivered, [])
 })
 
 test('the source is stopped when 64 KiB wait, and resumes when all of it was taken', async () => {
   const gate = Promise.withResolvers<void>()
   let taken = 0
-  const { delivery, heard } = deliver(async ({ bytes }) => {
+  const { delivery, delivered } = deliver(async ({ bytes }) => {
     await gate.promise
     taken += bytes.length
   })
   const piece = chunk('x'.repeat(16 * 1024))
   for (let count = 0; count < 4; count++) delivery.push(piece)
-  assert.deepEqual(heard, [])
+  assert.deepEqual(delivered, [])
   delivery.push(piece)
   delivery.push(piece)
-  assert.deepEqual(heard, ['full'])
+  assert.deepEqual(delivered, ['full'])
   gate.resolve()
   await delivery.finish(undefined)
-  assert.deepEqual([taken, heard], [6 * 16 * 1024, ['full', 'empty']])
+  assert.deepEqual([taken, delivered], [6 * 16 * 1024, ['full', 'empty']])
 })
 
 test('other notices are delivered in order with the output, which is not joined across them', async () => {
   const gate = Promise.withResolvers<void>()
-  const told: string[] = []
+  const texts: string[] = []
   const { delivery } = deliver(async ({ text }) => {
-    told.push(text)
+    texts.push(text)
     await gate.promise
   })
   for (let count = 0; count < 100; count++) delivery.push(chunk('a'))
-  delivery.tell(1, () => void told.push('|'))
+  delivery.tell(1, () => void texts.push('|'))
   for (let count = 0; count < 100; count++) delivery.push(chunk('b'))
-  delivery.tell(1, async () => void told.push('|'))
+  delivery.tell(1, async () => void texts.push('|'))
   gate.resolve()
   await delivery.finish(undefined)
-  assert.equal(told.join(''), `${'a'.repeat(100)}|${'b'.repeat(100)}|`)
+  assert.equal(texts.join(''), `${'a'.repeat(100)}|${'b'.repeat(100)}|`)
 })
 
 test('other notices stop the source like output, even empty ones', async () => {
   const gate = Promise.withResolvers<void>()
-  const { delivery, heard } = deliver(() => undefined)
+  const { delivery, delivered } = deliver(() => undefined)
   const wait = () => gate.promise
   for (let count = 0; count <= 64; count++) delivery.tell(0, wait)
-  assert.deepEqual(heard, [])
+  assert.deepEqual(delivered, [])
   for (let count = 0; count <= 64; count++) delivery.tell(1024, wait)
-  assert.deepEqual(heard, ['full'])
+  assert.deepEqual(delivered, ['full'])
   gate.resolve()
   await delivery.finish(undefined)
-  assert.deepEqual(heard, ['full', 'empty'])
+  assert.deepEqual(delivered, ['full', 'empty'])
 })
 
 for (const [how, take] of [
@@ -123,7 +123,7 @@ for (const [how, take] of [
 ] as const) {
   test(`an error of a function that ${how} is reported once, and it is not called again`, async () => {
     let calls = 0
-    const { delivery, heard } = deliver(() => {
+    const { delivery, delivered } = deliver(() => {
       calls++
       return take()
     })
@@ -132,7 +132,7 @@ for (const [how, take] of [
     await new Promise(setImmediate)
     delivery.push(chunk('c'))
     assert.equal(calls, 1)
-    assert.deepEqual(heard, ['failed: mistake'])
+    assert.deepEqual(delivered, ['failed: mistake'])
     await assert.rejects(delivery.finish(undefined), { message: 'mistake' })
   })
 }

@@ -21,14 +21,14 @@ test('messages that a guest sent before its end are read completely, however bus
   const json = Buffer.from(JSON.stringify({ type: 'value', value: text, text: '', truncated: false }))
   const head = Buffer.alloc(4)
   head.writeUInt32LE(json.length)
-  const said = Buffer.concat([head, json])
+  const bytes = Buffer.concat([head, json])
   const pieceBytes = 4096
   let sent = 0
   const stream = new Duplex({
     read() {
       setImmediate(() => {
         hold(1)
-        if (sent < said.length) this.push(said.subarray(sent, (sent += pieceBytes)))
+        if (sent < bytes.length) this.push(bytes.subarray(sent, (sent += pieceBytes)))
       })
     },
   })

@@ -16,21 +16,21 @@ const talkers = { bun, node, isolate: { language: 'javascript', runtime: 'isolat
 
 for (const [name, request] of Object.entries(talkers))
   test(`${name}: each console call is reported while the program runs, and is in the result, too`, async () => {
-    const heard: LogEntry[] = []
+    const received: LogEntry[] = []
     const code = "console.log('one'); console.warn('two'); await more(); console.error('three')"
     const seen: number[] = []
     const more = async () => {
-      await eventually(() => (heard.length === 2 ? undefined : `${heard.length} were heard`), 10_000)
-      seen.push(heard.length)
+      await eventually(() => (received.length === 2 ? undefined : `${received.length} were received`), 10_000)
+      seen.push(received.length)
     }
-    const onLog = (entry: LogEntry) => heard.push(entry)
+    const onLog = (entry: LogEntry) => received.push(entry)
     await using isolates = createLazaret()
     const lazaret = name === 'isolate' ? isolates : guests
     const { logs, stdout } = await lazaret.run({ ...request, code, functions: { more }, onLog })
     assert.deepEqual(seen, [2])
-    assert.deepEqual(heard, logs)
+    assert.deepEqual(received, logs)
     assert.deepEqual(
-      heard.map(({ level, text }) => [level, text]),
+      received.map(({ level, text }) => [level, text]),
       [
         ['log', 'one'],
         ['warn', 'two'],
@@ -41,13 +41,13 @@ for (const [name, request] of Object.entries(talkers))
   })
 
 test('displays, updates and clearing are reported one at a time, in order', async () => {
-  const heard: unknown[] = []
+  const received: unknown[] = []
   let isBusy = false
   const take = async (what: unknown): Promise<void> => {
     assert.equal(isBusy, false, 'called again while a promise was pending')
     isBusy = true
     for (let turn = 0; turn < 3; turn++) await breath()
-    heard.push(what)
+    received.push(what)
     isBusy = false
   }
   const { displays } = await guests.run({
@@ -61,7 +61,7 @@ display('last')`,
     onDisplay: (bundle: MimeBundle, facts: DisplayFacts) => take([bundle['text/plain'], facts]),
     onClear: (waits: boolean) => take(waits),
   })
-  assert.deepEqual(heard, [
+  assert.deepEqual(received, [
     ["'first'", { displayId: 'it' }],
     ["'second'", { displayId: 'it', isUpdate: true }],
     true,

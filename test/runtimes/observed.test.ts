@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { readStatus, requirePromises } from '../../src/runtimes/work/observed.ts'
 
 const none = '0000000000000000'
-const kept = { CapPrm: none, CapEff: none, CapBnd: none, NoNewPrivs: '1', Seccomp: '2' }
+const promised = { CapPrm: none, CapEff: none, CapBnd: none, NoNewPrivs: '1', Seccomp: '2' }
 
 test('a status shows the lines that a receipt needs, and tabs as spaces', () => {
   const status =
@@ -19,7 +19,7 @@ test('a process cannot forge lines with its name, which comes first and has no l
 })
 
 test('a guest with every promise kept may run', () => {
-  assert.doesNotThrow(() => requirePromises(kept, kept))
+  assert.doesNotThrow(() => requirePromises(promised, promised))
 })
 
 for (const [name, value] of [
@@ -32,9 +32,9 @@ for (const [name, value] of [
 ] as const) {
   test(`a guest with ${name} ${value ?? 'unknown'} may not`, () => {
     const observed = Object.fromEntries(
-      Object.entries({ ...kept, [name]: value }).filter(([, seen]) => seen !== undefined),
+      Object.entries({ ...promised, [name]: value }).filter(([, seen]) => seen !== undefined),
     ) as Record<string, string>
-    assert.throws(() => requirePromises(kept, observed), {
+    assert.throws(() => requirePromises(promised, observed), {
       code: 'CELL_FAILED',
       message: new RegExp(`with ${name} ${value ?? 'unknown'} instead of`),
     })

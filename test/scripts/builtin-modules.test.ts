@@ -25,21 +25,21 @@ import own from "./own.js";
   assert.ok(code.startsWith('#!/usr/bin/env node\n'))
   assert.doesNotMatch(code, /from "node:/)
   assert.match(code, /import own from "\.\/own\.js"/)
-  const said = print(`${code.replace(/^#!.*/, '').replace(/import own.*/, '')}
+  const printed = print(`${code.replace(/^#!.*/, '').replace(/import own.*/, '')}
 console.log(JSON.stringify([path.basename('/a/b'), j('a', 'b'), sep, typeof os.cpus]))`)
-  assert.deepEqual(said, ['b', 'a/b', '/', 'function'])
+  assert.deepEqual(printed, ['b', 'a/b', '/', 'function'])
 })
 
 test('a rarely needed module is loaded by the first call', () => {
   const code = nameBuiltinModules(`import { hash as h } from "node:crypto";
 import { Resolver as R, lookup } from "node:dns/promises";`)
   const loaded = `[${isLoaded('crypto')}, ${isLoaded('dns/promises')}]`
-  const said = print(`${code}
+  const printed = print(`${code}
 const before = ${loaded}
 const digest = h('sha256', '', 'hex')
 const resolver = new R()
 console.log(JSON.stringify([before, digest.slice(0, 8), typeof resolver.resolve4, typeof lookup, ${loaded}]))`)
-  assert.deepEqual(said, [[false, false], 'e3b0c442', 'function', 'function', [true, true]])
+  assert.deepEqual(printed, [[false, false], 'e3b0c442', 'function', 'function', [true, true]])
 })
 
 test('exports that are not functions are read at once', () => {

@@ -59,9 +59,8 @@ interface Settled extends Pick<CommandEnd, 'outcome' | 'usage'> {
 }
 
 /**
- * How long pid 1 may take to report the end of a command after it got the order to kill it. Killing a process tree that
- * resists takes a quarter of that. It is two timers, because between them a host that was busy reads reports that have
- * already arrived.
+ * How long pid 1 may take to kill a command and report its end. A process tree that resists takes a quarter of that. It
+ * is two timers, because between them a host that was busy reads reports that have already arrived.
  */
 const killReportMs = [900, 100] as const
 

@@ -201,12 +201,12 @@ suite('logs', () => {
   })
 
   test('printed before the end are kept, however the program ends', async () => {
-    const said = 'console.log("said"); '
-    assert.deepEqual((await fail(`${said} throw 1`)).payload.logs, ['said'])
-    assert.deepEqual((await fail(`${said} await new Promise(() => {})`)).payload.logs, ['said'])
-    assert.deepEqual((await fail(`${said} while (true) {}`, 500)).payload.logs, ['said'])
+    const logging = 'console.log("said"); '
+    assert.deepEqual((await fail(`${logging} throw 1`)).payload.logs, ['said'])
+    assert.deepEqual((await fail(`${logging} await new Promise(() => {})`)).payload.logs, ['said'])
+    assert.deepEqual((await fail(`${logging} while (true) {}`, 500)).payload.logs, ['said'])
     const { error, payload } = await fail(
-      `${said} const all = []; while (true) all.push(new Array(1e6).fill(all.length))`,
+      `${logging} const all = []; while (true) all.push(new Array(1e6).fill(all.length))`,
     )
     assert.match(error, /memory/)
     assert.deepEqual(payload.logs, ['said'])

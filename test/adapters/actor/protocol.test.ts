@@ -164,10 +164,10 @@ suite('an invalid message', () => {
   })
 
   test('also after the actor was disposed', async () => {
-    const gone = new SubprocessCodeExecutionActor(new MessageRouter())
-    await gone.dispose()
-    await gone.dispose()
-    const { success, error } = await gone.receive({ type: 'execute', payload: { code: '1' } })
+    const actor = new SubprocessCodeExecutionActor(new MessageRouter())
+    await actor.dispose()
+    await actor.dispose()
+    const { success, error } = await actor.receive({ type: 'execute', payload: { code: '1' } })
     assert.equal(success, false)
     assert.match(error ?? '', /disposed/)
   })

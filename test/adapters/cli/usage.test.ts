@@ -98,13 +98,13 @@ test('without a terminal, nothing is coloured', async () => {
 test('in a removed folder each command reports that, with a hint', async () => {
   for (const args of [['run', '-l', 'shell', '-e', ':'], ['exec', '--', ':'], ['snippet'], ['doctor']]) {
     await using folder = await createTemporaryFolder()
-    const gone = join(folder.path, 'gone')
-    await mkdir(gone)
+    const removed = join(folder.path, 'gone')
+    await mkdir(removed)
     const child = spawn(
       'bash',
       ['-c', 'rmdir "$PWD"; exec "$@"', 'bash', process.execPath, mainPath, ...args],
       {
-        cwd: gone,
+        cwd: removed,
       },
     )
     child.stdin.on('error', () => undefined).end()

@@ -36,13 +36,13 @@ test('functions of the caller are called with live values, and what they throw r
 test('logs and displays arrive while the program runs, and no faster than the caller takes them', async () => {
   await using here = await serveHere()
   const lazaret = connectLazaret({ url: here.url, token: adaToken })
-  const heard: unknown[] = []
+  const received: unknown[] = []
   let isBusy = false
   const take = async (what: unknown): Promise<void> => {
     assert.equal(isBusy, false, 'called again while a promise was pending')
     isBusy = true
     await new Promise<void>((resolve) => setImmediate(resolve))
-    heard.push(what)
+    received.push(what)
     isBusy = false
   }
   const { logs } = await lazaret.run({
@@ -50,14 +50,14 @@ test('logs and displays arrive while the program runs, and no faster than the ca
     code: "console.log('one'); console.warn('two')",
     onLog: take,
   })
-  assert.deepEqual([heard.splice(0), logs.length], [logs, 2])
+  assert.deepEqual([received.splice(0), logs.length], [logs, 2])
   const { displays } = await lazaret.run({
     language: 'python',
     code: "it = display('a', display_id='it')\nit.update('b')\nclear_output()\ndisplay('c')",
     onDisplay: (bundle, facts) => take([bundle['text/plain'], facts]),
     onClear: (waits) => take(waits),
   })
-  assert.deepEqual(heard, [
+  assert.deepEqual(received, [
     ["'a'", { displayId: 'it' }],
     ["'b'", { displayId: 'it', isUpdate: true }],
     false,

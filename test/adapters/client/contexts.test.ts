@@ -28,13 +28,13 @@ test(
     const context = await sandbox.createCodeContext({ id: 'notes', language: 'python' })
     assert.deepEqual([context.id, context.language, context.cwd], ['notes', 'python', '/workspace'])
     await context.runCode('x = {1, 2}')
-    const heard: string[] = []
+    const received: string[] = []
     const result = await context.runCode('import sys\nprint("out")\nprint("err", file=sys.stderr)\nx', {
-      onStdout: (text) => heard.push(`out ${text}`),
-      onStderr: (text) => heard.push(`err ${text}`),
-      onResult: (bundle) => heard.push(`result ${bundle['text/plain']}`),
+      onStdout: (text) => received.push(`out ${text}`),
+      onStderr: (text) => received.push(`err ${text}`),
+      onResult: (bundle) => received.push(`result ${bundle['text/plain']}`),
     })
-    assert.deepEqual(heard.toSorted(), ['err err\n', 'out out\n', 'result {1, 2}'])
+    assert.deepEqual(received.toSorted(), ['err err\n', 'out out\n', 'result {1, 2}'])
     assert.deepEqual([result.value, result.context, result.isStateKept], [new Set([1, 2]), 'notes', true])
     assert.ok(result.receipt.layers.length > 0)
     const errors: string[] = []

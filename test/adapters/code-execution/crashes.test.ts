@@ -16,16 +16,19 @@ const quick = { code: 'output = 1', language: 'javascript' } as const
 
 function observed(options: WorkerPoolOptions) {
   const events: SlotEvent[] = []
-  const said: string[] = []
+  const messages: string[] = []
   const service = new CodeExecutionService({
     ...options,
     onEvent: (event) => events.push(event),
-    logger: { warn: (text) => said.push(`warn ${text}`), error: (text) => said.push(`error ${text}`) },
+    logger: {
+      warn: (text) => messages.push(`warn ${text}`),
+      error: (text) => messages.push(`error ${text}`),
+    },
   })
   return {
     service,
     events,
-    said,
+    messages,
     statesOf: (slot: number) => events.filter((event) => event.slot === slot).map(({ to }) => to),
   }
 }
@@ -45,7 +48,7 @@ async function runAndKill(service: CodeExecutionService): Promise<CodeExecutionR
 }
 
 test('a program whose worker is killed gets a result, and the worker is replaced at once', async () => {
-  const { service, said, statesOf } = observed({ poolSize: 1 })
+  const { service, messages, statesOf } = observed({ poolSize: 1 })
   await using _ = service
   const { executionTimeMs, ...result } = await runAndKill(service)
   assert.deepEqual(result, {
@@ -58,8 +61,8 @@ test('a program whose worker is killed gets a result, and the worker is replaced
   assert.equal((await service.execute(quick)).output, 1)
   const states = ['busy', 'crashed', 'restarting', 'idle', 'busy', 'idle']
   assert.deepEqual(statesOf(1).slice(-states.length), states)
-  assert.equal(said.length, 1)
-  assert.match(said[0] ?? '', /^warn Worker 1 crashed: /)
+  assert.equal(messages.length, 1)
+  assert.match(messages[0] ?? '', /^warn Worker 1 crashed: /)
 })
 
 test('a worker killed while it waits is replaced', async () => {
@@ -72,7 +75,7 @@ test('a worker killed while it waits is replaced', async () => {
 })
 
 test('a slot that crashes too often is disabled with an event; if all are, execute() reports that', async () => {
-  const { service, events, said, statesOf } = observed({ poolSize: 1, maxCrashesPerWorker: 2 })
+  const { service, events, messages, statesOf } = observed({ poolSize: 1, maxCrashesPerWorker: 2 })
   await using _ = service
   assert.equal((await runAndKill(service)).error, 'Worker process crashed')
   // What ends well in between forgives nothing.
@@ -86,7 +89,7 @@ test('a slot that crashes too often is disabled with an event; if all are, execu
   }
   assert.deepEqual(statesOf(1).slice(-2), ['crashed', 'disabled'])
   assert.equal(events.at(-1)?.reason, '2 crashes within 60000 ms')
-  assert.match(said.at(-1) ?? '', /^error Worker 1 is disabled: 2 crashes/)
+  assert.match(messages.at(-1) ?? '', /^error Worker 1 is disabled: 2 crashes/)
   assert.deepEqual(service.getStats(), { totalWorkers: 1, activeWorkers: 0, busyWorkers: 0, queueLength: 0 })
   await service.shutdown()
   assert.equal((await service.execute(quick)).output, 1)
@@ -101,7 +104,7 @@ test('only crashes within the window are counted', async () => {
 })
 
 test('programs that exhaust memory or time, or are aborted, do not count as crashes', async () => {
-  const { service, said } = observed({ poolSize: 1, maxCrashesPerWorker: 1 })
+  const { service, messages } = observed({ poolSize: 1, maxCrashesPerWorker: 1 })
   await using _ = service
   const ends = async (code: string, more: object) =>
     (await service.execute({ code, language: 'javascript', ...more })).errorType
@@ -118,7 +121,7 @@ test('programs that exhaust memory or time, or are aborted, do not count as cras
   assert.equal(await ends('for (;;);', { signal: AbortSignal.timeout(50) }), 'TIMEOUT')
   assert.equal(await ends('for (;;) console.log("x".repeat(1e6))', {}), 'RUNTIME_ERROR')
   assert.equal((await service.execute(quick)).output, 1)
-  assert.deepEqual(said, [])
+  assert.deepEqual(messages, [])
 })
 
 test('an observer that throws has no effect on others', async () => {

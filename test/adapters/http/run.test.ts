@@ -196,14 +196,14 @@ test('disconnecting ends the client’s run, also in the queue', async () => {
 })
 
 function openQueued(url: string): AbortController {
-  const gone = new AbortController()
+  const disconnect = new AbortController()
   fetch(`${url}/v1/run`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adaToken}`, 'content-type': 'application/json' },
     body: JSON.stringify({ language: 'shell', code: 'echo late' }),
-    signal: gone.signal,
+    signal: disconnect.signal,
   }).catch(() => undefined)
-  return gone
+  return disconnect
 }
 
 test('fields that widen a request are refused unless both the token and the operator allow them', async () => {

@@ -15,19 +15,19 @@ interface Served extends AsyncDisposable {
   readonly token: string
   readonly child: ReturnType<typeof spawnCli>
   readonly ended: Promise<number | null>
-  /** What it has said on standard error so far. */
-  said(): string
+  /** What it has printed to standard error so far. */
+  printed(): string
 }
 
 async function serve(): Promise<Served> {
   const child = spawnCli(['serve', '--port', '0', '--json', '--minimum', 'restricted'])
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece))
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (printed += piece))
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   const { url, token } = JSON.parse(line) as { url: string; token: string }
   return {
-    ...{ url, token, child, ended, said: () => said },
+    ...{ url, token, child, ended, printed: () => printed },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await ended
@@ -87,7 +87,7 @@ test('SIGTERM under load loses no started run, and every other request is refuse
   assert.equal(await ended, 0)
 })
 
-const saysIt = (said: string) => /removed cgroups that a killed process had left behind/.test(said)
+const saysIt = (printed: string) => /removed cgroups that a killed process had left behind/.test(printed)
 
 /** Of a host, by its pid. */
 function groupsOf(pid: number): string {
@@ -117,10 +117,13 @@ test('a server that is killed during runs leaves no guest, and the next start re
   await eventually(() => (seconds.some((second) => findGuest(second)) ? 'a guest lives' : undefined), 10_000)
   await using next = await serve()
   if (hasCgroups)
-    await eventually(() => (saysIt(next.said()) ? undefined : next.said() || 'it said nothing'), 10_000)
+    await eventually(
+      () => (saysIt(next.printed()) ? undefined : next.printed() || 'it printed nothing'),
+      10_000,
+    )
   await using quiet = await serve()
   const { url, token } = quiet
   assert.equal((await send(url, '/v1/run', { token, body: { language: 'shell', code: ':' } })).status, 200)
   assert.equal(groupsOf(pid), '')
-  assert.ok(!saysIt(quiet.said()))
+  assert.ok(!saysIt(quiet.printed()))
 })

@@ -84,22 +84,22 @@ async function getsResult(connection: Connection): Promise<void> {
 }
 
 async function seesProgress(connection: Connection): Promise<void> {
-  const heard: { progress: number; message?: string | undefined }[] = []
+  const received: { progress: number; message?: string | undefined }[] = []
   const isHeard = Promise.withResolvers<void>()
   const result = connection.execute(
     { language: 'shell', code: 'echo one; sleep 0.2; echo two; sleep 0.2; echo three >&2' },
     {
       onprogress: (progress) => {
-        heard.push(progress)
+        received.push(progress)
         isHeard.resolve()
       },
     },
   )
   await isHeard.promise
-  assert.deepEqual(heard, [{ progress: 4, message: 'one\n' }])
+  assert.deepEqual(received, [{ progress: 4, message: 'one\n' }])
   const { structuredContent } = await result
   assert.equal(structuredContent?.['stdout'], 'one\ntwo\n')
-  assert.deepEqual(heard.slice(1), [{ progress: 8, message: 'two\n' }])
+  assert.deepEqual(received.slice(1), [{ progress: 8, message: 'two\n' }])
 }
 
 async function getsFailure(connection: Connection): Promise<void> {

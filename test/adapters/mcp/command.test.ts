@@ -26,7 +26,7 @@ function callOf(id: number, args: object): object {
 
 test('standard output has only the protocol, whatever the input and whatever guests print', async () => {
   const child = spawnCli(['mcp'])
-  const said = text(child.stderr)
+  const printed = text(child.stderr)
   const messages: {
     id?: number
     result?: { isError?: boolean; structuredContent?: object }
@@ -66,16 +66,16 @@ test('standard output has only the protocol, whatever the input and whatever gue
   assert.deepEqual(byId.get(1)?.result?.isError, undefined)
   assert.equal(byId.get(2)?.result?.isError, true)
   assert.ok(byId.get(3)?.error)
-  assert.match(await said, /^(lazaret: the client sent an invalid message: .*\n)+$/)
+  assert.match(await printed, /^(lazaret: the client sent an invalid message: .*\n)+$/)
 })
 
 test('an endless message closes the connection', async () => {
   const child = spawnCli(['mcp'])
-  const said = text(child.stderr)
+  const printed = text(child.stderr)
   child.stdin.on('error', () => undefined)
   child.stdin.write(Buffer.alloc(21 * 1024 * 1024, 'x'))
   assert.deepEqual(await once(child, 'close'), [0, null])
-  assert.match(await said, /a message of more than 20971520 bytes; the connection is closed/)
+  assert.match(await printed, /a message of more than 20971520 bytes; the connection is closed/)
 })
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -298,8 +298,8 @@ test('an unused sandbox ends, and its handle with it', { skip }, async () => {
   await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
   const sandbox_id = await create(ada)
   await until(async () => lazaret.listSandboxes().length === 0)
-  const gone = await ada.call('execute_command', { sandbox_id, command: 'true' })
-  assert.match(JSON.stringify(data(gone)['error']), /SANDBOX_GONE/)
+  const ended = await ada.call('execute_command', { sandbox_id, command: 'true' })
+  assert.match(JSON.stringify(data(ended)['error']), /SANDBOX_GONE/)
   await create(ada)
 })
 

@@ -29,14 +29,14 @@ function model(
 }
 
 function prefix(text: string, capBytes: number): string {
-  let kept = ''
+  let fitting = ''
   let bytes = 0
   for (const character of text) {
     bytes += Buffer.byteLength(character)
     if (bytes > capBytes) break
-    kept += character
+    fitting += character
   }
-  return kept
+  return fitting
 }
 
 /** One, two, three and four bytes, and halves of pairs that may or may not meet. */

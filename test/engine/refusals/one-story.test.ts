@@ -234,8 +234,8 @@ test('a policy sees what is requested and by whom, but never a secret', async ()
   await using sandbox = await lazaret.sandbox({ id: 'told', client: 'ada', allowDegradedSecrets: true })
   await sandbox.exec('true', { env: { TOKEN: 'hunter2' } })
   await lazaret.run({ language: 'shell', code: ':', client: 'bob', functions: undefined as never })
-  const told = asked.map(({ kind, client }) => [kind, client])
-  assert.deepEqual(told, [
+  const reported = asked.map(({ kind, client }) => [kind, client])
+  assert.deepEqual(reported, [
     ['sandbox', 'ada'],
     ['command', 'ada'],
     ['run', 'bob'],

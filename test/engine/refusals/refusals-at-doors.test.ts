@@ -70,7 +70,7 @@ const thrown = (work: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 /** Of doors that answer with a text. */
-const said = async (work: Promise<{ readonly error?: string | undefined }>) => (await work).error
+const errorOf = async (work: Promise<{ readonly error?: string | undefined }>) => (await work).error
 
 interface OnLazaret {
   /** In whose name it asks. */
@@ -113,7 +113,7 @@ const service = (Kind: typeof WorkerPool | typeof CodeExecutionService): Door =>
   open: (options) => {
     const own = new Kind({ engine: { ...quiet, ...options } })
     return {
-      ask: (client = 'ada') => said(own.execute({ ...program, client })),
+      ask: (client = 'ada') => errorOf(own.execute({ ...program, client })),
       spin: () => own.execute({ ...endless, client: 'ada' }),
       [Symbol.asyncDispose]: () => own.shutdown(),
     }
@@ -124,7 +124,7 @@ const actor = (Kind: typeof SubprocessCodeExecutionActor | typeof WorkerCodeExec
   on(
     (lazaret) => {
       const own = new Kind(new MessageRouter(), 5000, { lazaret })
-      return () => said(own.receive({ type: 'execute', payload: { code: '1' } }))
+      return () => errorOf(own.receive({ type: 'execute', payload: { code: '1' } }))
     },
     { hasOwnWorkers: Kind === WorkerCodeExecutionActor },
   )
@@ -151,7 +151,7 @@ const doors: Readonly<Record<string, Door | string>> = {
       const execute = (client: string, more: object) =>
         agent.execute({ ...program, clientId: client, ...more })
       return {
-        ask: (client = 'ada') => said(execute(client, {})),
+        ask: (client = 'ada') => errorOf(execute(client, {})),
         spin: () => execute('ada', endless),
         hold: (signal) => execute('other', { ...endless, timeoutSeconds: 30, signal }),
         lazaret,

@@ -12,7 +12,7 @@ const listen = (events: LazaretEvent[], options: LazaretOptions = {}): Lazaret =
   createLazaret({ ...options, onEvent: (event) => events.push(event) })
 
 /** Without what depends on the machine, and on tests that were killed on it before. */
-const told = (events: readonly LazaretEvent[]) =>
+const summarize = (events: readonly LazaretEvent[]) =>
   events.filter(({ type }) => type !== 'protection-lowered' && type !== 'leftovers-removed')
 
 test('a run starts and ends, with its client, its outcome and its usage', async () => {
@@ -24,7 +24,7 @@ test('a run starts and ends, with its client, its outcome and its usage', async 
     client: 'ada',
     limits: { wallMs: 5000 },
   })
-  const [started, ended, late] = told(events)
+  const [started, ended, late] = summarize(events)
   const of = { kind: 'run', id, client: 'ada', language: 'shell', runtime: 'shell' } as const
   assert.deepEqual(started, { type: 'work-started', ...of, queuedMs: 0 })
   assert.deepEqual(ended, {
@@ -39,7 +39,7 @@ test('refused work has no start event', async () => {
   const events: LazaretEvent[] = []
   await using lazaret = listen(events, { admit: () => false })
   await assert.rejects(lazaret.run({ language: 'shell', code: ':', client: 'eve' }), { code: 'NOT_ADMITTED' })
-  const [event, ...others] = told(events)
+  const [event, ...others] = summarize(events)
   assert.deepEqual(others, [])
   assert.ok(event?.type === 'work-ended')
   const { outcome, code, client } = event
@@ -53,7 +53,7 @@ test('the work of a sandbox names it, and so does its end', { skip }, async () =
   await sandbox.exec('exit 3')
   await sandbox.writeFile('a', 'b')
   await sandbox.destroy()
-  const short = told(events).map((event) => {
+  const short = summarize(events).map((event) => {
     const of = 'kind' in event ? event.kind : event.type
     const where = 'sandbox' in event ? ` in ${event.sandbox}` : ''
     if (event.type === 'work-ended') return `${of}${where} ${event.outcome} ${event.exitCode ?? ''}`.trim()
@@ -68,5 +68,5 @@ test('the work of a sandbox names it, and so does its end', { skip }, async () =
     'files in box done',
     'sandbox-ended',
   ])
-  assert.deepEqual(told(events).at(-1), { type: 'sandbox-ended', id: 'box', client: 'ada' })
+  assert.deepEqual(summarize(events).at(-1), { type: 'sandbox-ended', id: 'box', client: 'ada' })
 })

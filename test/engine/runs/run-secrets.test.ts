@@ -21,12 +21,12 @@ writeFileSync(join(folder, 'operator.pem'), operator.certificate)
 const before = process.env['NODE_EXTRA_CA_CERTS']
 process.env['NODE_EXTRA_CA_CERTS'] = join(folder, 'operator.pem')
 const api = await SecretApi.open(operator)
-const told: unknown[] = []
+const reported: unknown[] = []
 const lazaret = createLazaret({
   access: { networks: ['none', 'local-policy'] },
   audit: { file: audit },
-  admit: (work) => void told.push(work),
-  onEvent: (event) => void told.push(event),
+  admit: (work) => void reported.push(work),
+  onEvent: (event) => void reported.push(event),
 })
 const { level } = await lazaret.probe()
 const obstacle = level === 'restricted' && 'without namespaces a policy is refused'
@@ -86,7 +86,7 @@ describe('a secret of a run', { skip: obstacle }, () => {
 
   it('is in no policy, event or audit log', async () => {
     await lazaret.run({ language: 'shell', code: 'true', network, secrets })
-    const all = `${JSON.stringify(told)}${readFileSync(audit, 'utf8')}`
+    const all = `${JSON.stringify(reported)}${readFileSync(audit, 'utf8')}`
     assert.match(all, /API_KEY/)
     assert.ok(!all.includes('sk-Of'), 'the value was told')
   })

@@ -223,8 +223,8 @@ for (const runtime of ['bun'] as const) {
       const isStatic = code.startsWith('import ')
       const program = isStatic ? code.replace('\n', `\n${seize}\n`) : `${seize}\n${code}`
       const result = await run(isStatic ? program : `${program.replace(/;?\s*$/, '')}`)
-      const said = result.logs.map(({ text }) => text)
-      const betrayed = said.filter((text) =>
+      const texts = result.logs.map(({ text }) => text)
+      const betrayed = texts.filter((text) =>
         /^(ALIEN|ENVIRONMENT|FILE|LOADED|FRAMES|PATH|LEADS|CHANGED|META .)/.test(text),
       )
       assert.deepEqual(betrayed, [])

@@ -178,7 +178,7 @@ suite('CE-005: errors', () => {
     test(`contain no path and no variable of the host: ${code}`, async () => {
       const answer = JSON.stringify(await ask({ code }))
       assert.match(answer, /"success":false/)
-      for (const told of [
+      for (const text of [
         checkoutRoot,
         secret,
         process.cwd(),
@@ -187,7 +187,7 @@ suite('CE-005: errors', () => {
         'guest-bun',
         '/dist/',
       ])
-        assert.ok(!answer.includes(told), `${told} in ${answer}`)
+        assert.ok(!answer.includes(text), `${text} in ${answer}`)
     })
   }
 

@@ -177,14 +177,14 @@ os.mkdir('locked')
 write('locked/file')
 os.chmod('locked', 0)`
   const some = await collectAfter(code)
-  const gone = await collectAfter(`${prelude}\nwrite('file')\nos.chmod(os.getcwd(), 0)`)
+  const unreadable = await collectAfter(`${prelude}\nwrite('file')\nos.chmod(os.getcwd(), 0)`)
   const texts = {
     open: 'own',
     ...(opensFolders ? { 'locked/file': 'own' } : {}),
     ...(ignoresModes ? { closed: 'own' } : {}),
   }
   assert.deepEqual(some, { texts, isComplete: ignoresModes })
-  assert.deepEqual(gone, { texts: opensFolders ? { file: 'own' } : {}, isComplete: opensFolders })
+  assert.deepEqual(unreadable, { texts: opensFolders ? { file: 'own' } : {}, isComplete: opensFolders })
 })
 
 test('names chosen for patterns with many stars do not block the host', async () => {

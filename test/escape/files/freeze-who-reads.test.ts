@@ -32,10 +32,10 @@ take(1)
 print('heard', flush=True)
 take(1)`
 
-const whose = { cell: 'a cell', own: 'a process' } as const
+const ownerOf = { cell: 'a cell', own: 'a process' } as const
 
 for (const kind of ['cell', 'own'] as const) {
-  test(`a socket that lingers, sent over the channel of ${whose[kind]}, does not block`, async () => {
+  test(`a socket that lingers, sent over the channel of ${ownerOf[kind]}, does not block`, async () => {
     await using cell = await ChannelCell.open({}, true)
     const guest = cell.spawn(sendLingering, { channel: kind })
     await guest.spawned

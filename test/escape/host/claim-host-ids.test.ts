@@ -26,7 +26,7 @@ print(len(kept), flush=True)
 time.sleep(60)`
 
 test('a guest on the host’s network does not prevent other host processes from claiming ids', async () => {
-  const told = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
   const controller = new AbortController()
   const run = guests.run({
     ...python,
@@ -35,9 +35,9 @@ test('a guest on the host’s network does not prevent other host processes from
     input: { ...defaultUidRange },
     limits: { openFilesMax: 1024, wallMs: 60_000 },
     signal: controller.signal,
-    onOutput: () => told.resolve(),
+    onOutput: () => answered.resolve(),
   })
-  await Promise.race([told.promise, run])
+  await Promise.race([answered.promise, run])
   {
     await using another = createLazaret({ pools: noPools })
     const { outcome } = await another.run({ ...shell, code: ':' })

@@ -31,12 +31,12 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 function runCommand(): void {
   const main = join(copy, 'dist/adapters/cli/main.js')
   const { NODE_COMPILE_CACHE: _, ...env } = process.env
-  const said = execFileSync(
+  const printed = execFileSync(
     '/bin/sh',
     ['-c', 'umask 000; exec "$0" "$1" --version', process.execPath, main],
     { env },
   )
-  assert.match(said.toString(), /^\d+\.\d+/)
+  assert.match(printed.toString(), /^\d+\.\d+/)
 }
 
 test('no other user can enter the folder, whatever the umask is', () => {

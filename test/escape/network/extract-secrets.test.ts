@@ -259,7 +259,7 @@ print(one.recv(5) != b'')`
     assert.equal(ours.length, 1)
     const [pid = ''] = ours
     const { port } = portOf(pid)
-    const heard = await new Promise<string>((resolve) => {
+    const received = await new Promise<string>((resolve) => {
       let text = ''
       const socket = connect(port, '127.0.0.1', () =>
         socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'),
@@ -268,7 +268,7 @@ print(one.recv(5) != b'')`
       socket.on('error', () => undefined)
       socket.on('close', () => resolve(text))
     })
-    assert.equal(heard, '')
+    assert.equal(received, '')
     assert.equal(await run(`print(status(say(ask(), port=${port})))`), 'ConnectionRefusedError')
     process.kill(Number(pid), 'SIGKILL')
     assert.match(await run(`print(status(say(ask())), status(say(ask())))`), /^\S+ 200$/)

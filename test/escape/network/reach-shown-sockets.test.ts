@@ -47,9 +47,9 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
 sorted(answers)`
 
 test('a guest connects to no socket of the host in a folder that it may read', async () => {
-  const heard: string[] = []
+  const connections: string[] = []
   const server = createServer((connection) => {
-    heard.push('a connection')
+    connections.push('a connection')
     connection.on('error', () => undefined).destroy()
   })
   const path = join(folder, 'agent')
@@ -61,7 +61,7 @@ test('a guest connects to no socket of the host in a folder that it may read', a
     execFileSync('ln', ['-s', 'agent', join(folder, 'link')])
     const { value, stderr } = await guests.run({ ...python, code: connecting, input: { folder } })
     assert.deepEqual(value, [guests.level === 'restricted' ? 'EAFNOSUPPORT' : 'ECONNREFUSED'], stderr)
-    assert.deepEqual(heard, [])
+    assert.deepEqual(connections, [])
   } finally {
     server.close()
     rmSync(join(folder, 'link'), { force: true })
@@ -96,13 +96,13 @@ test('a guest writes to no pipe of the host in a folder that it may read', async
 /** A host process that listens in a new folder. */
 async function listenIn(
   name: string,
-): Promise<{ path: string; socket: string; heard: string[]; end: () => void }> {
+): Promise<{ path: string; socket: string; connections: string[]; end: () => void }> {
   const path = join(folder, name)
   mkdirSync(join(path, 'mounted'), { recursive: true })
   const socket = join(path, 'agent')
-  const heard: string[] = []
+  const connections: string[] = []
   const server = createServer((connection) => {
-    heard.push('a connection')
+    connections.push('a connection')
     connection.on('error', () => undefined).destroy()
   })
   server.listen(socket)
@@ -111,7 +111,7 @@ async function listenIn(
   return {
     path,
     socket,
-    heard,
+    connections,
     end: () => {
       server.close()
       rmSync(path, { recursive: true, force: true })
@@ -142,7 +142,7 @@ const program = `
 for (const kind of guests.level === 'restricted' ? [] : (['a socket', 'a named pipe'] as const)) {
   const title = `where a folder cannot be shown by a view, ${kind} in it is refused and named, until it is gone`
   test(title, async () => {
-    const { path, socket, heard, end } = await listenIn('partly')
+    const { path, socket, connections, end } = await listenIn('partly')
     if (kind === 'a named pipe') {
       rmSync(socket)
       execFileSync('mkfifo', ['-m', '666', socket])
@@ -158,7 +158,7 @@ for (const kind of guests.level === 'restricted' ? [] : (['a socket', 'a named p
         assert.match(hint ?? '', /without sockets and named pipes/)
       }
       assert.deepEqual(answers, ['ENOENT'])
-      assert.deepEqual(heard, [])
+      assert.deepEqual(connections, [])
     } finally {
       end()
     }
@@ -166,7 +166,7 @@ for (const kind of guests.level === 'restricted' ? [] : (['a socket', 'a named p
 }
 
 test('a folder in which the host listens is no workspace of a sandbox', async () => {
-  const { path, socket, heard, end } = await listenIn('workspace')
+  const { path, socket, connections, end } = await listenIn('workspace')
   if (process.getuid?.() === 0) chownSync(path, 4242, 4242)
   try {
     await assert.rejects(guests.lazaret.sandbox({ workspace: path }), (error: LazaretError) => {
@@ -175,7 +175,7 @@ test('a folder in which the host listens is no workspace of a sandbox', async ()
       assert.ok(error.message.includes(`workspace: ${JSON.stringify(socket)} is a socket`), error.message)
       return true
     })
-    assert.deepEqual(heard, [])
+    assert.deepEqual(connections, [])
     rmSync(socket)
     if (guests.level === 'restricted') return
     await using sandbox = await guests.lazaret.sandbox({ workspace: path })

@@ -71,9 +71,9 @@ test(
     await withJupyter(async ({ jupyter }) => {
       await takeOver(jupyter)
       const right = { authorization: `token ${jupyter.token}`, cookie: 'session=secret' }
-      const told = await (await visit(`${jupyter.url}echo?token=${jupyter.token}&other=1`, right)).text()
-      assert.match(told, /^GET \/echo\?other=1 HTTP/)
-      assert.doesNotMatch(told, new RegExp(`${jupyter.token}|session|secret`))
+      const request = await (await visit(`${jupyter.url}echo?token=${jupyter.token}&other=1`, right)).text()
+      assert.match(request, /^GET \/echo\?other=1 HTTP/)
+      assert.doesNotMatch(request, new RegExp(`${jupyter.token}|session|secret`))
       const answer = await visit(`${jupyter.url}cookies`, right)
       assert.equal(answer.status, 200)
       assert.deepEqual([answer.headers.getSetCookie(), answer.headers.get('clear-site-data')], [[], null])

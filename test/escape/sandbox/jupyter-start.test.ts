@@ -81,9 +81,9 @@ test('the token is not in the Referer that a browser sends to it', { skip }, asy
   await using jupyter = await sandbox.startJupyter()
   const ask = (more: Readonly<Record<string, string>>) =>
     fetch(jupyter.url, { headers: { authorization: `token ${jupyter.token}`, ...more } })
-  const told = await (await ask({ referer: `${jupyter.url}lab?token=${jupyter.token}` })).text()
-  assert.match(told, /referer: http:\/\/127\.0\.0\.1:\d+\/lab\r/i)
-  assert.ok(!told.includes(jupyter.token), told)
+  const request = await (await ask({ referer: `${jupyter.url}lab?token=${jupyter.token}` })).text()
+  assert.match(request, /referer: http:\/\/127\.0\.0\.1:\d+\/lab\r/i)
+  assert.ok(!request.includes(jupyter.token), request)
 })
 
 test(

@@ -9,37 +9,37 @@ import { readEnums } from '../launch/c-source.ts'
 
 const failure = { record: 0, step: 'find room for another process', errno: 11 }
 
-function listen(heard: string[]) {
+function listen(events: string[]) {
   const listener = {
-    onSpawned: () => void heard.push('spawned'),
-    onOutput: () => void heard.push('output'),
-    onExceeded: () => void heard.push('exceeded'),
-    onUsage: () => void heard.push('usage'),
-    onExit: () => void heard.push('exit'),
-    onLost: () => void heard.push('lost'),
+    onSpawned: () => void events.push('spawned'),
+    onOutput: () => void events.push('output'),
+    onExceeded: () => void events.push('exceeded'),
+    onUsage: () => void events.push('usage'),
+    onExit: () => void events.push('exit'),
+    onLost: () => void events.push('lost'),
   }
-  return { listener, onFailure: () => void heard.push('failed') }
+  return { listener, onFailure: () => void events.push('failed') }
 }
 
 test('a process that could not be started is forgotten, and writes to it do not wait', async () => {
-  const heard: string[] = []
+  const events: string[] = []
   const guests = new CellGuests(() => undefined)
-  guests.add(1, listen(heard))
+  guests.add(1, listen(events))
   const writing = guests.write(1, Buffer.alloc(inletCreditBytes + 1))
   assert.equal(guests.fail(1, failure), true)
   await writing
   assert.equal(guests.fail(1, failure), false)
   guests.lose()
-  assert.deepEqual(heard, ['failed'])
+  assert.deepEqual(events, ['failed'])
 })
 
 test('a process of a cell that is gone is lost, and writes to it do not wait', async () => {
-  const heard: string[] = []
+  const events: string[] = []
   const guests = new CellGuests(() => undefined)
   guests.lose()
-  guests.add(1, listen(heard))
+  guests.add(1, listen(events))
   await guests.write(1, Buffer.alloc(inletCreditBytes + 1))
-  assert.deepEqual(heard, ['lost'])
+  assert.deepEqual(events, ['lost'])
 })
 
 test('the limits for which pid 1 ends a run have the launcher’s numbers', () => {

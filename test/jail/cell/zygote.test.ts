@@ -477,9 +477,9 @@ describe('a zygote', { skip: python === null }, () => {
     const { pid } = findInterpreter(zygote)
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1]
-    const kept = machine.identity === 'own' ? '00000000002400c0' : '0000000000240000'
+    const capabilities = machine.identity === 'own' ? '00000000002400c0' : '0000000000240000'
     assert.deepEqual(['CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp', 'Threads'].map(field), [
-      kept,
+      capabilities,
       '0000000000000000',
       '1',
       '2',
@@ -501,11 +501,11 @@ describe('a zygote', { skip: python === null }, () => {
   it('disconnects clients without its secret, and is not disturbed by them', async () => {
     await using zygote = await open(machine, [])
     const stranger = connect({ path: `\0${zygote.name}` })
-    const heard: Buffer[] = []
-    stranger.on('data', (chunk: Buffer) => heard.push(chunk))
+    const received: Buffer[] = []
+    stranger.on('data', (chunk: Buffer) => received.push(chunk))
     stranger.write(encodeFrame(frameType.greeting, 1, Buffer.concat([Buffer.of(1, 0), Buffer.alloc(32)])))
     await once(stranger, 'close')
-    assert.deepEqual(heard, [])
+    assert.deepEqual(received, [])
     // More than it keeps, and none of them says a word.
     const crowd = Array.from({ length: 250 }, () => connect({ path: `\0${zygote.name}` }))
     for (const silent of crowd) silent.on('error', () => undefined)

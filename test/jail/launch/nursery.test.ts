@@ -100,11 +100,11 @@ function describeOpen(pid: number): string | undefined {
 
 /** What a socket hears until it is closed. */
 async function listen(socket: Socket): Promise<Buffer> {
-  const heard: Buffer[] = []
+  const received: Buffer[] = []
   socket.on('error', () => undefined)
-  socket.on('data', (chunk: Buffer) => heard.push(chunk))
+  socket.on('data', (chunk: Buffer) => received.push(chunk))
   await new Promise((closed) => socket.once('close', closed))
-  return Buffer.concat(heard)
+  return Buffer.concat(received)
 }
 
 const greet = (id: number, role: number): Buffer =>
@@ -291,15 +291,15 @@ describe('when a nursery dies', () => {
     process.kill(nursery.pid as number, 'SIGKILL')
     // Without a turn of the event loop, so that this host does not know yet.
     while (/[^ZX]/.test(findProcess(nursery.pid as number)?.state ?? 'X')) continue
-    let told = 0
+    let notified = 0
     const impostor = createServer((socket) => {
       socket.on('error', () => undefined)
-      socket.on('data', (chunk) => (told += chunk.length))
+      socket.on('data', (chunk) => (notified += chunk.length))
     })
     impostor.listen(`\0${nursery.name}`)
     const answer = await nursery.launch(false)
     assert.equal(answer === null ? null : await answer.launcher, null)
-    assert.ok(told <= 2 * greetingBytes)
+    assert.ok(notified <= 2 * greetingBytes)
     await new Promise((closed) => impostor.close(closed))
   })
 

@@ -71,6 +71,6 @@ test('a folder that can be entered but not listed is refused; a closed one is al
   chmodSync(join(folder, 'down'), 0)
   assert.equal(await findSocket(folder, systemClock), undefined)
   chmodSync(join(folder, 'down'), 0o700)
-  const gone = await findSocket(join(folder, 'gone'), systemClock)
-  assert.equal(gone?.what, 'cannot be looked through (ENOENT)')
+  const missing = await findSocket(join(folder, 'gone'), systemClock)
+  assert.equal(missing?.what, 'cannot be looked through (ENOENT)')
 })

@@ -122,7 +122,7 @@ seen = await asyncio.gather(fail(1), later(2), return_exceptions=True)
 })
 
 test('using the result without await is an error that says so', async () => {
-  const said = "the call of 'echo' was not awaited: write `await echo(...)`"
+  const message = "the call of 'echo' was not awaited: write `await echo(...)`"
   const value = await valueOf(`import asyncio, json, operator
 seen = []
 attempts = [
@@ -140,7 +140,7 @@ await echo(1)
 seen`)
   assert.ok(Array.isArray(value) && value.length === 22)
   for (const [index, text] of value.entries())
-    assert.ok(String(text).includes(said), `${index}: ${String(text)}`)
+    assert.ok(String(text).includes(message), `${index}: ${String(text)}`)
 })
 
 test('returning it as the value of the program without await is such an error, too', async () => {

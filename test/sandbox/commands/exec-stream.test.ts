@@ -111,12 +111,12 @@ test('a slow reader blocks its own command, and no other', async () => {
   ])
   assert.equal(textOf(others[0], 'stdout').length, 1_000_000)
   assert.equal(textOf(others[1], 'stdout'), 'other\n')
-  const stood = Number(await count())
+  const countBefore = Number(await count())
   for (let read = 0; read < 4 * MiB;) {
     const { value } = (await stalled.next()) as { readonly value: ExecEvent }
     if (value.type === 'stdout') read += value.bytes.length
   }
-  assert.ok(Number(await count()) > stood)
+  assert.ok(Number(await count()) > countBefore)
   await stalled.return?.()
 })
 

@@ -10,7 +10,7 @@ const { sandbox, hasSecure } = await useSandbox({ env: { OWN: 'session' } })
 const values = { OWN: "it's", NEW: 'two\nlines $(x)', EMPTY: '', PATH: '/bin:/usr/bin' }
 const show = 'printf "%s|" "$OWN" "$NEW" "${EMPTY-unset}" "$PATH"'
 const shown = `it's|two\nlines $(x)||/bin:/usr/bin|`
-const kept = `session||unset|${(await sandbox.exec('printf %s "$PATH"')).stdout}|`
+const sessionVariables = `session||unset|${(await sandbox.exec('printf %s "$PATH"')).stdout}|`
 
 /** Ways in which a command might make them persist. */
 const ways: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ for (const [what, command] of Object.entries(ways))
     const session = await sandbox.createSession()
     await session.exec('export STAYS=1')
     assert.equal((await session.exec(`${show}\n${command}`, { variables: values })).stdout, shown)
-    assert.equal((await session.exec(show)).stdout, kept)
+    assert.equal((await session.exec(show)).stdout, sessionVariables)
     assert.equal((await session.exec('export LATER=2; echo $STAYS')).stdout, '1\n')
     assert.equal((await session.exec('echo $LATER')).stdout, '2\n')
   })
@@ -52,7 +52,7 @@ test('a timeout or a missing folder leaves none behind', async () => {
   )
   assert.deepEqual([late.outcome.kind, late.stdout], ['timed-out', shown])
   assert.equal((await session.exec('pwd', { variables: values, cwd: '/nowhere' })).exitCode, 1)
-  assert.equal((await session.exec(show)).stdout, kept)
+  assert.equal((await session.exec(show)).stdout, sessionVariables)
 })
 
 test('streams, processes and terminals have them, too', async () => {
@@ -68,7 +68,7 @@ test('streams, processes and terminals have them, too', async () => {
     tty: { columns: 80, rows: 24 },
   })
   assert.match(terminal.stdout, /typed vt100/)
-  assert.equal((await sandbox.exec(show)).stdout, kept)
+  assert.equal((await sandbox.exec(show)).stdout, sessionVariables)
 })
 
 test('a command with credentials has both kinds, without common names', { skip: !hasSecure }, async () => {

@@ -57,9 +57,9 @@ await describeContexts((sandbox) => {
   })
 
   test('a function that would wait for its caller for ever gets an error', async () => {
-    const heard: unknown[] = []
+    const received: unknown[] = []
     const own = () => sandbox.getCodeContext('waiting')
-    const note = (error: unknown): void => void heard.push((error as { code?: string }).code)
+    const note = (error: unknown): void => void received.push((error as { code?: string }).code)
     const functions = {
       other: () => own()?.runCode('1').catch(note),
       fork: () => own()?.fork().catch(note),
@@ -68,7 +68,7 @@ await describeContexts((sandbox) => {
     const context = await sandbox.createCodeContext({ id: 'waiting', functions })
     for (const call of ['other()', 'fork()', 'later()'])
       assert.equal((await context.runCode(call, { timeout: null })).outcome.kind, 'completed', call)
-    assert.deepEqual(heard, ['INVALID_REQUEST', 'INVALID_REQUEST'])
+    assert.deepEqual(received, ['INVALID_REQUEST', 'INVALID_REQUEST'])
     while ((await context.runCode('x')).valueText !== '5') assert.ok(true)
     await sandbox.deleteCodeContext('waiting')
   })

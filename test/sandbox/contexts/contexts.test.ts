@@ -96,26 +96,26 @@ await describeContexts((sandbox) => {
   })
 
   test('output, displays, values and errors arrive at once', async () => {
-    const told: unknown[] = []
-    const tell = (what: string) => (said: unknown) => void told.push([what, said])
+    const received: unknown[] = []
+    const tell = (what: string) => (said: unknown) => void received.push([what, said])
     const code = 'import sys\nprint("out")\nprint("err", file=sys.stderr)\ndisplay("shown")\n7'
     const callbacks = { onStdout: tell('stdout'), onStderr: tell('stderr'), onResult: tell('result') }
     await sandbox.runCode(code, callbacks)
-    assert.deepEqual(told.slice(0, 1), [['stdout', 'out\n']])
+    assert.deepEqual(received.slice(0, 1), [['stdout', 'out\n']])
     const sorted = (said: unknown[]) =>
       said.map((one) => JSON.stringify(one)).toSorted((a, b) => (a < b ? -1 : 1))
     const shown = { 'text/plain': "'shown'" }
     assert.deepEqual(
-      sorted(told),
+      sorted(received),
       sorted([
         ['result', shown],
         ['stderr', 'err\n'],
         ['stdout', 'out\n'],
       ]),
     )
-    told.length = 0
+    received.length = 0
     await sandbox.runCode('7', callbacks)
-    assert.deepEqual(told, [['result', { 'text/plain': '7' }]])
+    assert.deepEqual(received, [['result', { 'text/plain': '7' }]])
     let error: unknown
     await sandbox.runCode('1 / 0', { onError: (one) => (error = one.name) })
     assert.equal(error, 'ZeroDivisionError')

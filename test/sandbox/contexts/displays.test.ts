@@ -9,13 +9,13 @@ const plain = (content: string) => ({ 'text/plain': content })
 await describeContexts(
   (sandbox) => {
     test('python: a handle replaces its display', async () => {
-      const told: unknown[] = []
+      const received: unknown[] = []
       const { displays } = await sandbox.runCode(
         'h = display("one", display_id="place")\ndisplay("other")\nh.update("two")\nupdate_display("three", display_id="place")\nh.display_id',
-        { onResult: (bundle, facts) => void told.push([bundle['text/plain'], facts]) },
+        { onResult: (bundle, facts) => void received.push([bundle['text/plain'], facts]) },
       )
       assert.deepEqual(displays, [plain("'three'"), plain("'other'")])
-      assert.deepEqual(told, [
+      assert.deepEqual(received, [
         ["'one'", { displayId: 'place' }],
         ["'other'", {}],
         ["'two'", { displayId: 'place', isUpdate: true }],

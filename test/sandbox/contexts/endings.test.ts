@@ -28,16 +28,16 @@ await describeContexts((sandbox) => {
       await context.runCode('print("x")', { onStdout })
       return new WeakRef(onStdout)
     }
-    const told = await run()
+    const result = await run()
     // The channel still has the last code.
     await valueOf(context.runCode('1'))
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
-    for (let n = 0; n < 20 && told.deref() !== undefined; n++) {
+    for (let n = 0; n < 20 && result.deref() !== undefined; n++) {
       await turn()
       collect()
     }
-    assert.equal(told.deref(), undefined)
+    assert.equal(result.deref(), undefined)
     await sandbox.deleteCodeContext(context.id)
   })
 

@@ -90,8 +90,8 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     await sandbox.setEnvVars({ FORKED: 'yes' })
     const fork = await origin.fork()
     const code = (who: string) => `[await ask("${who}"), await soon("${who}"), os.environ["FORKED"]]`
-    const said = await Promise.all([origin.runCode(code('one')), fork.runCode(code('two'))].map(valueOf))
-    assert.deepEqual(said, [
+    const values = await Promise.all([origin.runCode(code('one')), fork.runCode(code('two'))].map(valueOf))
+    assert.deepEqual(values, [
       ['hello one', 'hello one', 'yes'],
       ['hello two', 'hello two', 'yes'],
     ])

@@ -7,7 +7,7 @@ import { describeContexts, interruptAtOutput, valueOf } from './use-contexts.ts'
 type Cases = Readonly<Record<string, string>>
 
 /** Each would run for a minute. */
-const kept: Readonly<Record<'python' | 'javascript', Cases>> = {
+const interruptible: Readonly<Record<'python' | 'javascript', Cases>> = {
   python: {
     'a loop': 'print("ready")\nwhile True: pass',
     'a sleep': 'import time\nprint("ready")\ntime.sleep(60)',
@@ -43,7 +43,7 @@ const set = { python: 'x = 1', javascript: 'let x = 1' } as const
 
 await describeContexts((sandbox) => {
   for (const language of ['python', 'javascript'] as const)
-    for (const [what, code] of Object.entries(kept[language]))
+    for (const [what, code] of Object.entries(interruptible[language]))
       test(`${language}: ${what} is interrupted at once, and the state is kept`, async () => {
         const context = await sandbox.createCodeContext({ language })
         await valueOf(context.runCode(set[language]))

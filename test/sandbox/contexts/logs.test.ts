@@ -11,18 +11,21 @@ const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
 await describeContexts((sandbox) => {
   for (const language of ['javascript', 'typescript'] as const)
     test(`${language}: each console call is reported while the code runs, and is in the result, too`, async () => {
-      const heard: LogEntry[] = []
-      const onLog = (entry: LogEntry) => void heard.push(entry)
+      const received: LogEntry[] = []
+      const onLog = (entry: LogEntry) => void received.push(entry)
       const more = async () => {
-        await eventually(() => (heard.length === 2 ? undefined : `${heard.length} were heard`), 10_000)
+        await eventually(
+          () => (received.length === 2 ? undefined : `${received.length} were received`),
+          10_000,
+        )
       }
       const context = await sandbox.createCodeContext({ language, functions: { more } })
       const code = "console.log('one'); console.warn('two'); await more(); console.error('three')"
       const { logs, outcome, stderr } = await context.runCode(code, { onLog })
       assert.equal(outcome.kind, 'completed', stderr)
-      assert.deepEqual(heard, logs)
+      assert.deepEqual(received, logs)
       assert.deepEqual(
-        heard.splice(0).map(({ level, text }) => [level, text]),
+        received.splice(0).map(({ level, text }) => [level, text]),
         [
           ['log', 'one'],
           ['warn', 'two'],
@@ -31,20 +34,20 @@ await describeContexts((sandbox) => {
       )
       await context.runCode("console.info('not of the code before')", { onLog })
       assert.deepEqual(
-        heard.map(({ text }) => text),
+        received.map(({ text }) => text),
         ['not of the code before'],
       )
       await sandbox.deleteCodeContext(context.id)
     })
 
   test('logs and displays are reported one at a time, in the order of the code', async () => {
-    const heard: unknown[] = []
+    const received: unknown[] = []
     let isBusy = false
     const take = async (what: unknown): Promise<void> => {
       assert.equal(isBusy, false, 'called again while a promise was pending')
       isBusy = true
       for (let turn = 0; turn < 3; turn++) await breath()
-      heard.push(what)
+      received.push(what)
       isBusy = false
     }
     const code = "console.log('a'); display('b'); console.log('c'); clearOutput(); display('d')"
@@ -56,7 +59,7 @@ await describeContexts((sandbox) => {
         onClear: () => take('cleared'),
       }),
     )
-    assert.deepEqual(heard, ['a', "'b'", 'c', 'cleared', "'d'"])
+    assert.deepEqual(received, ['a', "'b'", 'c', 'cleared', "'d'"])
   })
 
   test('an error of onLog rejects runCode(), and the context keeps its state', async () => {

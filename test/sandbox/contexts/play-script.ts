@@ -68,26 +68,26 @@ export async function playScript(
 
 function hold(code: string, result: CodeResult, expected: Expected): void {
   const { outcome, stdout, stderr, note, displays } = result
-  const said = `${code}\n${JSON.stringify(outcome)}\n${stderr}`
+  const transcript = `${code}\n${JSON.stringify(outcome)}\n${stderr}`
   assert.equal(
     outcome.kind,
     expected.outcome ?? (expected.error === undefined ? 'completed' : 'failed'),
-    said,
+    transcript,
   )
-  assert.deepEqual(result.value, expected.value, said)
+  assert.deepEqual(result.value, expected.value, transcript)
   if (expected.error !== undefined)
     assert.match(
       'error' in outcome ? `${outcome.error.name}: ${outcome.error.message}` : '',
       expected.error,
-      said,
+      transcript,
     )
-  assert.equal(stdout, expected.stdout ?? '', said)
-  assert.match(stderr, expected.stderr ?? ((expected.outcome ?? expected.error) ? /^/ : /^$/), said)
+  assert.equal(stdout, expected.stdout ?? '', transcript)
+  assert.match(stderr, expected.stderr ?? ((expected.outcome ?? expected.error) ? /^/ : /^$/), transcript)
   assert.deepEqual(
     displays.map((shown) => Object.keys(shown)),
     expected.shown ?? [],
-    said,
+    transcript,
   )
-  if (expected.note === undefined) assert.equal(note, undefined, said)
-  else assert.match(note ?? '', expected.note, said)
+  if (expected.note === undefined) assert.equal(note, undefined, transcript)
+  else assert.match(note ?? '', expected.note, transcript)
 }

@@ -54,19 +54,19 @@ export type Kernel = Awaited<ReturnType<typeof startKernel>>['kernel']
 
 /** Its output, value, displays and end. */
 export async function runCell(kernel: Kernel, code: string, onPrinted?: () => void) {
-  const heard = { stdout: '', values: [] as unknown[], error: '' }
+  const received = { stdout: '', values: [] as unknown[], error: '' }
   const future = kernel.requestExecute({ code })
   future.onIOPub = ({ header, content }) => {
-    const said = content as { text?: string; data?: unknown; ename?: string }
+    const message = content as { text?: string; data?: unknown; ename?: string }
     if (header.msg_type === 'stream') {
-      heard.stdout += said.text ?? ''
+      received.stdout += message.text ?? ''
       onPrinted?.()
     }
-    if (['execute_result', 'display_data'].includes(header.msg_type)) heard.values.push(said.data)
-    if (header.msg_type === 'error') heard.error = said.ename ?? ''
+    if (['execute_result', 'display_data'].includes(header.msg_type)) received.values.push(message.data)
+    if (header.msg_type === 'error') received.error = message.ename ?? ''
   }
   await future.done
-  return heard
+  return received
 }
 
 /** Sends a request, as any program of this machine can. */

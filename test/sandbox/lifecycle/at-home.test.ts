@@ -27,7 +27,7 @@ async function lacks(context: TestContext, program: string): Promise<boolean> {
 
 const { isolation } = await sandbox.exec(':')
 
-const said = ({ stdout, stderr }: ExecResult): string => `${stdout}\n${stderr}`
+const outputOf = ({ stdout, stderr }: ExecResult): string => `${stdout}\n${stderr}`
 
 test('HOME is outside the workspace, on the same disk, and persists between commands', async () => {
   await sandbox.exec('echo kept > ~/.settings; echo in > /workspace/file')
@@ -118,7 +118,7 @@ test('npm installs for the user, and the shell finds the installed programs', as
   const made = await sandbox.exec(
     `mkdir -p tool && cd tool && printf '#!/bin/sh\\necho greetings\\n' > run.sh && echo '{"name":"greet","version":"1.0.0","bin":{"greet":"run.sh"}}' > package.json && npm pack --silent && npm install -g --no-audit --no-fund ./greet-1.0.0.tgz; cd ..`,
   )
-  assert.equal(made.exitCode, 0, said(made))
+  assert.equal(made.exitCode, 0, outputOf(made))
   assert.equal((await sandbox.exec('greet')).stdout, 'greetings\n')
   assert.match((await sandbox.exec('command -v greet')).stdout, /\/\.local\/bin\/greet$/m)
 })
@@ -127,13 +127,13 @@ test('npx runs a program of the project', async (context) => {
   if (await lacks(context, 'npx')) return
   const command = `mkdir -p node_modules/.bin && printf '#!/bin/sh\\necho by npx\\n' > node_modules/.bin/named && chmod +x node_modules/.bin/named && npx named`
   const result = await sandbox.exec(command)
-  assert.match(result.stdout, /by npx/, said(result))
+  assert.match(result.stdout, /by npx/, outputOf(result))
 })
 
 test('corepack installs its programs on PATH', async (context) => {
   if (await lacks(context, 'corepack')) return
   const result = await sandbox.exec('corepack enable && command -v pnpm')
-  assert.equal(result.stdout, `${guestHome}/.local/bin/pnpm\n`, said(result))
+  assert.equal(result.stdout, `${guestHome}/.local/bin/pnpm\n`, outputOf(result))
 })
 
 test('an addon finds the headers of the Node that runs it', async (context) => {
@@ -144,7 +144,7 @@ test('an addon finds the headers of the Node that runs it', async (context) => {
     `node -p process.versions.modules; sed -n 's/^#define NODE_MODULE_VERSION \\([0-9]\\)/\\1/p' $npm_config_nodedir/include/node/node_version.h`,
   )
   const [running, header] = versions.stdout.trim().split('\n')
-  assert.equal(header, running, said(versions))
+  assert.equal(header, running, outputOf(versions))
   if (await lacks(context, 'gcc')) return
   const source =
     '#include <node_api.h>\nNAPI_MODULE_INIT() { napi_value v; napi_create_uint32(env, 7, &v); return v; }'
@@ -152,7 +152,7 @@ test('an addon finds the headers of the Node that runs it', async (context) => {
   const built = await sandbox.exec(
     'gcc -shared -fPIC -I $npm_config_nodedir/include/node addon.c -o addon.node && node -p "require(\'./addon.node\')"',
   )
-  assert.equal(built.stdout, '7\n', said(built))
+  assert.equal(built.stdout, '7\n', outputOf(built))
 })
 
 test('programs find writable /run and /var/tmp', async () => {
@@ -169,7 +169,7 @@ test('the package database gives the same answers as on the machine', async (con
   const result = await sandbox.exec(
     'dpkg -l dpkg | grep -c ^ii; dpkg -S /usr/bin/dpkg; dpkg -L dpkg | grep -x /usr/bin/dpkg',
   )
-  assert.equal(result.stdout, '1\ndpkg: /usr/bin/dpkg\n/usr/bin/dpkg\n', said(result))
+  assert.equal(result.stdout, '1\ndpkg: /usr/bin/dpkg\n/usr/bin/dpkg\n', outputOf(result))
 })
 
 test('installed programs find their settings in /etc', async (context) => {
@@ -206,5 +206,5 @@ for (const [program, [command, expected]] of Object.entries(languages))
     if (program === 'gcc' && isolation.level !== 'strong')
       return context.skip('a sanitizer reserves more than a process may have as data here')
     const result = await sandbox.exec(command)
-    assert.match(result.stdout, expected, said(result))
+    assert.match(result.stdout, expected, outputOf(result))
   })

@@ -33,8 +33,8 @@ test('children that could not be started are reported, even if the command conti
     assert.deepEqual([result.success, result.stdout], [true, 'went on\n'])
     assert.deepEqual(result.touched, [{ limit: 'processesMax', allowed: 40, by: 'kernel' }])
   }
-  const said = await sandbox.exec('echo "bash: fork: retry: Resource temporarily unavailable" >&2')
-  assert.deepEqual(touchedOf(said), ['processesMax output'])
+  const printed = await sandbox.exec('echo "bash: fork: retry: Resource temporarily unavailable" >&2')
+  assert.deepEqual(touchedOf(printed), ['processesMax output'])
 })
 
 test('a disk that was full is reported, even if it was emptied again', async () => {

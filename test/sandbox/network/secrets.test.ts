@@ -172,17 +172,17 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
 
   it('is in no audit log, event or receipt', async () => {
     const file = join(folder, 'audit.log')
-    const told: unknown[] = []
+    const reported: unknown[] = []
     await using audited = createLazaret({
       access: { networks: ['local-policy'] },
       audit: { file },
-      admit: (work) => void told.push(work),
-      onEvent: (event) => told.push(event),
+      admit: (work) => void reported.push(work),
+      onEvent: (event) => reported.push(event),
     })
     await using sandbox = await audited.sandbox({ network, secrets })
-    told.push(await sandbox.exec(`curl -sS -H "X-Key: $API_KEY" ${url}/`))
+    reported.push(await sandbox.exec(`curl -sS -H "X-Key: $API_KEY" ${url}/`))
     assert.equal(api.last.headers['x-key'], value)
-    const all = `${JSON.stringify(told)}${readFileSync(file, 'utf8')}`
+    const all = `${JSON.stringify(reported)}${readFileSync(file, 'utf8')}`
     assert.ok(!all.includes(value))
     assert.match(all, /API_KEY/)
   })
@@ -192,13 +192,13 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
     api.server.once('upgrade', (request: IncomingMessage, socket) => {
       const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
       const accept = createHash('sha1').update(key).digest('base64')
-      const said = Buffer.from(
+      const answer = Buffer.from(
         `${request.headers.authorization} ${request.headers['sec-websocket-extensions']}`,
       )
       socket.write(
         `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
       )
-      socket.write(Buffer.concat([Buffer.from([0x81, said.length]), said]))
+      socket.write(Buffer.concat([Buffer.from([0x81, answer.length]), answer]))
       socket.once('data', () => socket.end(Buffer.from([0x88, 0])))
       api.seen.push({ method: 'GET', url: '/', headers: request.headers as Record<string, string>, body: '' })
     })
@@ -213,9 +213,9 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
 
   it('is sent unencrypted only if its options allow that for the host', async () => {
     const { createServer } = await import('node:http')
-    const heard: (string | undefined)[] = []
+    const received: (string | undefined)[] = []
     const plain = createServer((request, response) => {
-      heard.push(request.headers['x-key'] as string)
+      received.push(request.headers['x-key'] as string)
       response.end('done')
     }).listen(0, '127.0.0.1')
     const { port } = await new Promise<{ port: number }>((resolve) =>
@@ -230,11 +230,11 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
         secrets: { KEY: { value, hosts: [`http://${place}`] } },
       })
       assert.equal((await sandbox.exec(ask)).stdout, 'done')
-      assert.deepEqual(heard, [value])
+      assert.deepEqual(received, [value])
     }
     await using sandbox = await lazaret.sandbox({ ...allowed, secrets: { KEY: { value, hosts: [place] } } })
     assert.notEqual((await sandbox.exec(ask)).exitCode, 0)
-    assert.deepEqual(heard, [value])
+    assert.deepEqual(received, [value])
     plain.close()
   })
 

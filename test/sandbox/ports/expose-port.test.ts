@@ -92,13 +92,13 @@ test('it ends when it is closed, and with its sandbox, including open connection
   assert.equal(await textOf(`${second.url}/hello`), 'hello\n')
   await first.close()
   await assert.rejects(fetch(first.url), /fetch failed/)
-  const gone = new Promise((resolve) => held.once('close', resolve))
+  const closed = new Promise((resolve) => held.once('close', resolve))
   await sandbox.destroy()
-  await gone
+  await closed
   await assert.rejects(fetch(second.url), /fetch failed/)
   await assert.rejects(sandbox.exposePort(3000), { code: 'SANDBOX_GONE' })
-  const told = events.filter(({ type }) => type === 'work-ended').slice(-8)
-  assert.ok(told.filter((event) => 'kind' in event && event.kind === 'port').length >= 2)
+  const ended = events.filter(({ type }) => type === 'work-ended').slice(-8)
+  assert.ok(ended.filter((event) => 'kind' in event && event.kind === 'port').length >= 2)
 })
 
 test('wrong options, a port in use and one port too many are refused', async () => {

@@ -38,9 +38,9 @@ async function say(url: string, ...pieces: readonly (string | Uint8Array)[]): Pr
     await new Promise(setImmediate)
   }
   socket.end()
-  let heard = ''
-  for await (const piece of socket) heard += String(piece)
-  return heard
+  let received = ''
+  for await (const piece of socket) received += String(piece)
+  return received
 }
 
 const ask = (host: string, more = '') =>

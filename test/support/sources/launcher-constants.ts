@@ -34,8 +34,8 @@ function valueOf({ file, expression, previous }: Enumerator, all: readonly Enume
   if (expression === undefined) return previous === undefined ? 0 : valueOf(previous, all) + 1
   const numbers = expression.replaceAll(/[A-Z]\w+/g, (name) => {
     const same = all.filter((one) => one.name === name)
-    const meant = same.find((one) => one.file === file) ?? same[0]
-    return String(meant === undefined ? Number.NaN : valueOf(meant, all))
+    const match = same.find((one) => one.file === file) ?? same[0]
+    return String(match === undefined ? Number.NaN : valueOf(match, all))
   })
   return /^[\d\s()+*<]+$/.test(numbers) ? compute(numbers) : Number.NaN
 }

@@ -66,10 +66,10 @@ test('wrong files and names are named, and what to do', async () => {
     'names no package': [],
     'missing.txt': ['--requirements', 'missing.txt'],
   }
-  for (const [said, words] of Object.entries(wrong)) {
+  for (const [printed, words] of Object.entries(wrong)) {
     const { exitCode, stderr } = await runCli(['env', 'create', 'x', ...words], surroundings)
     assert.equal(exitCode, 64, stderr)
-    assert.ok(stderr.includes(said), stderr)
+    assert.ok(stderr.includes(printed), stderr)
   }
   const { exitCode, stderr } = await runCli(['env', 'remove', 'nowhere'], surroundings)
   assert.deepEqual([exitCode, /no such environment/.test(stderr)], [64, true])
@@ -87,14 +87,14 @@ test(
     for (const line of ['install-npm', 'take-out']) {
       const child = spawnCli(['env', 'create', 'x', '--offline', '--npm-tarball', tarball], { env })
       const ended = new Promise((resolve) => child.once('close', resolve))
-      let said = ''
+      let printed = ''
       child.stderr.on('data', (bytes: Buffer) => {
-        said += bytes.toString()
-        if (said.includes(line)) child.kill('SIGKILL')
+        printed += bytes.toString()
+        if (printed.includes(line)) child.kill('SIGKILL')
       })
       child.stdout.resume()
       await ended
-      assert.ok(said.includes(line), said)
+      assert.ok(printed.includes(line), printed)
     }
     const names = await readdir(join(store, 'names')).catch(() => [])
     assert.deepEqual(names, [])

@@ -83,9 +83,9 @@ test(
     assert.match(await until(next), /NameError/)
     type('\x04')
     assert.equal(await terminal.ended, 0)
-    const kept = readFileSync(history('python'), 'utf8')
-    assert.match(kept, /^x = 20\ndef f\(n\):\n/)
-    assert.doesNotMatch(kept, /secret answer|return n/)
+    const historyText = readFileSync(history('python'), 'utf8')
+    assert.match(historyText, /^x = 20\ndef f\(n\):\n/)
+    assert.doesNotMatch(historyText, /secret answer|return n/)
     assert.equal(statSync(history('python')).mode & 0o777, 0o600)
   },
 )
