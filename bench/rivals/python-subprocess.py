@@ -1,5 +1,5 @@
 """Usage: python-subprocess.py <expected output> <program> [arguments]. For each line {inFlight, ms} on stdin it keeps that
-many runs in flight for that time, each a thread with `subprocess.run`, and answers with one line {times, elapsedMs, wrong}.
+many threads running `subprocess.run` for that time, and then prints one line {times, elapsedMs, wrong}.
 """
 import json
 import subprocess

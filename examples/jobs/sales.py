@@ -1,4 +1,4 @@
-"""What a language model might write when asked how the year went. The last expression is the answer."""
+"""A program that a language model might write to answer a question about sales. The last expression is the answer."""
 
 import csv
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Allocates memory and touches every page, so that it is really used, until something stops it."""
+"""Allocates memory and writes to every page, so that it is really used, until the program is stopped."""
 
 hoard = []
 while True:

@@ -1,4 +1,4 @@
-"""Tries to phone home: an address on the internet, a service of the host on loopback, and a name."""
+"""Tries to connect to an address on the internet, to a service of the host on loopback, and to a name."""
 
 import socket
 

@@ -1,6 +1,6 @@
 """
-Signs the project with the token in its environment and hands it to a registry. The registry stands in for one on the
-network: this command has a network of its own and starts it itself.
+Signs the project with the token in its environment and sends it to a registry. This command has its own network without
+outside access, so it starts the registry itself.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class Registry(BaseHTTPRequestHandler):
 registry = HTTPServer(("127.0.0.1", 0), Registry)
 threading.Thread(target=registry.serve_forever, daemon=True).start()
 
-# Another command searches for the token meanwhile.
+# Meanwhile, another command searches for the token.
 Path("releasing").touch()
 for _ in range(1000):
     if Path("searched").exists():

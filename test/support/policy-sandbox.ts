@@ -83,11 +83,11 @@ export class PolicySandbox implements AsyncDisposable {
   }
 }
 
-/** What tests ask of a guest; each call says in a word how it went. */
+/** Functions of a guest for tests. Each returns its result as one word. */
 const guestProgram = `
 import errno, socket, struct, sys, os
 def say(error):
-    # Which one it is depends on what the guest is doing when it hears of it.
+    # Which error a reset causes depends on the pending system call.
     if error.errno in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN): return 'reset'
     return os.strerror(error.errno) if error.errno else type(error).__name__
 def connect(host, port, patience=20):

@@ -40,7 +40,7 @@ for path in paths:
     if not input_data: attempt('chmod ' + path, lambda: os.chmod(path, 0o777))
     else: os.chmod(path, 0o777)
     attempt('truncate ' + path, lambda: os.truncate(path, 0))
-    # A descriptor for reading, opened again for writing once nobody executes the file: CVE-2019-5736.
+    # Opens a descriptor for reading, and opens it again for writing when the file is no longer executed: CVE-2019-5736.
     for how in (os.O_RDONLY, os.O_PATH):
         try: fd = os.open(path, how)
         except OSError: continue
@@ -51,7 +51,7 @@ for path in paths:
         attempt('write ' + path, lambda: os.write(fd, b'x'))
         attempt('shared ' + path, lambda: mmap.mmap(fd, 4096, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE))
         os.close(fd)
-# Memory that is mapped from a file, written through /proc: the kernel makes a copy, and the file must not see it.
+# Writes to memory that is mapped from a file through /proc: the kernel makes a copy, and the file must not change.
 try: memory = os.open('/proc/self/mem', os.O_RDWR)
 except PermissionError: memory = -1
 for line in open('/proc/self/maps'):

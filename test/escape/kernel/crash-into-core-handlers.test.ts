@@ -16,7 +16,7 @@ import ctypes, json, mmap, os, platform, resource
 libc = ctypes.CDLL(None, use_errno=True)
 intel = platform.machine() == 'x86_64'
 setrlimit, prlimit64 = (160, 302) if intel else (164, 261)
-# An address whose low half is zero: a filter that looks at that half alone takes it for a null pointer.
+# An address whose low half is zero: a filter that checks only that half would take it for a null pointer.
 libc.mmap.restype = ctypes.c_void_p
 aligned = libc.mmap(ctypes.c_void_p(1 << 36), ctypes.c_size_t(4096), 3, 0x100022, -1, ctypes.c_long(0))
 seen = []

@@ -24,7 +24,7 @@ while not os.path.exists('enough'):
         for what in ('mem', 'environ', 'maps', 'fd/0', 'fd/1', 'root/etc', 'cwd'):
             try: fd = os.open(f'/proc/{pid}/{what}', os.O_RDONLY | os.O_NONBLOCK)
             except OSError: continue
-            # Of one that is dead already there is a list of no memory at all.
+            # The memory map of a process that is already dead is empty.
             try:
                 if what != 'maps' or os.read(fd, 1): found.add(what)
             except OSError: pass
