@@ -164,10 +164,10 @@ suite('an invalid message', () => {
   })
 
   test('also after the actor was disposed', async () => {
-    const actor = new SubprocessCodeExecutionActor(new MessageRouter())
-    await actor.dispose()
-    await actor.dispose()
-    const { success, error } = await actor.receive({ type: 'execute', payload: { code: '1' } })
+    const disposed = new SubprocessCodeExecutionActor(new MessageRouter())
+    await disposed.dispose()
+    await disposed.dispose()
+    const { success, error } = await disposed.receive({ type: 'execute', payload: { code: '1' } })
     assert.equal(success, false)
     assert.match(error ?? '', /disposed/)
   })
