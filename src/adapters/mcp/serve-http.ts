@@ -17,6 +17,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { BodyBudget, BodyRefused, whenDrained, writeResponse } from '../http/body.ts'
+import { usualBounds } from '../http/bounds.ts'
 import { OpenCalls } from './open-calls.ts'
 import { readJson } from '../http/read-json.ts'
 import { findClient, type TokenEntry } from '../http/bearer-tokens.ts'
@@ -56,7 +57,13 @@ export interface HttpService extends AsyncDisposable {
 export async function serveOverHttp(door: HttpDoor): Promise<HttpService> {
   const exchanges = new Exchanges(door)
   const server = createServer(
-    { requestTimeout: requestMs, headersTimeout: headersMs, connectionsCheckingInterval: lateMs },
+    {
+      requestTimeout: requestMs,
+      headersTimeout: headersMs,
+      // After Node's default of 5 s, the next call of a client on a busy machine would meet the end of its connection.
+      keepAliveTimeout: usualBounds.idleMs,
+      connectionsCheckingInterval: lateMs,
+    },
     (request, response) => void exchanges.serve(request, response),
   )
   server.maxConnections = connectionsMax

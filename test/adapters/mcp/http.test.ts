@@ -156,6 +156,17 @@ test('twenty clients of both protocol versions are served at once, each with its
   )
 })
 
+test('the connection of a client stays open for a minute between two calls', async () => {
+  await using service = await serve()
+  const answer = await fetch(service.url, {
+    method: 'POST',
+    headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+  })
+  await answer.text()
+  assert.equal(answer.headers.get('keep-alive'), 'timeout=60')
+})
+
 test('a client that reads nothing blocks only its own program', async () => {
   await using service = await serve()
   const body = JSON.stringify({
