@@ -79,7 +79,7 @@ function compileLauncher(name: string): void {
 function compileZygote(name: string, own: readonly string[]): void {
   compile(name, [
     ...shared,
-    ...['birth.c', 'packet.c', ...own].map((file) => join(root, 'native/zygote', file)),
+    ...['fork_guests.c', 'packet.c', ...own].map((file) => join(root, 'native/zygote', file)),
     ...sharedWithLauncher.map((file) => join(cell, file)),
   ])
 }

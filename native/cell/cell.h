@@ -25,7 +25,7 @@ struct cell {
   const char *gid_map;
   bool deny_setgroups;
   uid_t own_uid;            /* the cell's uid while the saved uid is root: see ids.c. Else 0 */
-  bool is_newborn;          /* forked by a family's pid 1 as a launcher: its own plan comes next */
+  bool is_new_launcher;     /* forked by a family's pid 1 as a launcher: its own plan comes next */
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
   uint64_t namespaces;      /* CLONE_NEW* flags of the namespaces that this process was created in */
   /* spaces, whose guest is a fork of their cell's zygote */

@@ -72,8 +72,8 @@ int main(void) {
   for (;;) {
     apply_plan(receive_plan(first)); /* forks at the clone record: the child continues, the parent becomes the stub */
     errno = EPROTO;
-    if (!cell.is_newborn) fail("the plan does not end in serve");
-    cell.is_newborn = false;
+    if (!cell.is_new_launcher) fail("the plan does not end in serve");
+    cell.is_new_launcher = false;
     first = begin_anew();
   }
 }

@@ -2,7 +2,7 @@
  * What the zygotes of Bun and Node share. Bun calls it through bun:ffi, Node through node.c.
  */
 #include "javascript.h"
-#include "birth.h"
+#include "fork_guests.h"
 #include "descriptors.h"
 #include "memory.h"
 #include "seeds.h"
@@ -70,7 +70,7 @@ static const char *go_on(void) {
 
 int engine_serve(int socket_fd) {
   static const struct engine javascript = {.fork = fork_bare, .go_on = go_on};
-  return bear_guests(socket_fd, &javascript);
+  return fork_guests(socket_fd, &javascript);
 }
 
 bool engine_has_new_variables(void) { return is_environment_new(); }

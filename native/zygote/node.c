@@ -2,7 +2,7 @@
  * The zygote's functions as an addon of Node: those that Bun calls through bun:ffi, and those for V8. It declares the few
  * functions of Node-API that it calls: the interface is stable, and the build needs no headers of Node.
  */
-#include "birth.h"
+#include "fork_guests.h"
 #include "javascript.h"
 #include "v8-random.h"
 

@@ -1,5 +1,5 @@
 /*
- * What a space's pid 1 asks of the zygote for one guest (serve/forks.c of native/cell): a packet with descriptors.
+ * The packet with which a space's pid 1 requests one guest from the zygote (serve/forks.c of native/cell), with descriptors.
  */
 #ifndef LAZARET_PACKET_H
 #define LAZARET_PACKET_H
@@ -7,8 +7,8 @@
 #include "serve/forks.h"
 #include "serve/guest.h"
 
-/* One guest to be made, with the descriptors of its packet. */
-struct birth {
+/* A request for one guest, with the descriptors of its packet. */
+struct fork_request {
   uint64_t namespaces;
   uint32_t joins;
   int guest_fds[GUEST_FDS];
@@ -20,9 +20,9 @@ struct birth {
 enum taken { TAKEN, REFUSED, ENDED, BROKEN };
 
 /* Waits for the next packet. The strings of its program stay in a buffer of this file. */
-enum taken take_packet(struct birth *birth, int socket_fd);
+enum taken take_packet(struct fork_request *request, int socket_fd);
 
-/* In the zygote, when its guest is born: nothing of a request stays behind for the next one to read. */
-void forget_packet(struct birth *birth);
+/* In the zygote, after its guest has been forked: removes the request, so that later guests cannot read it. */
+void forget_packet(struct fork_request *request);
 
 #endif

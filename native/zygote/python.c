@@ -1,7 +1,7 @@
 /*
  * A zygote of Python. Loaded with ctypes.PyDLL, so that the caller holds the interpreter's lock. Single-threaded.
  */
-#include "birth.h"
+#include "fork_guests.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static const char *go_on(void) {
 int zygote_serve(int socket_fd) {
   static const struct engine python = {
       .before = PyOS_BeforeFork, .after = PyOS_AfterFork_Parent, .fork = fork, .go_on = go_on};
-  return bear_guests(socket_fd, &python);
+  return fork_guests(socket_fd, &python);
 }
 
 char *const *zygote_environment(void) { return given_environment(); }

@@ -36,7 +36,7 @@ interface Kept {
   readonly zygote: Promise<Zygote | null>
   /** Ends the wait for it. */
   readonly opening: AbortController
-  births: number
+  forks: number
   readonly openedAt: number
   usedAt: number
   isOpen: boolean
@@ -51,7 +51,7 @@ const memoryBytesMin = 1024 * 1024 * 1024
  * A zygote is replaced after this many forks, because forks share the hash seed and the layout of memory. What a guest
  * has learned about these does not apply to later forks.
  */
-const birthsMax = 1000
+const forksMax = 1000
 /** A zygote is also replaced after this time, for the same reason. */
 const ageMsMax = 15 * 60_000
 /** The number of zygotes at one time: as many as pools. */
@@ -88,7 +88,7 @@ export class Zygotes implements AsyncDisposable {
       void this.#forget(key, kept)
       return null
     }
-    const isOld = ++kept.births > birthsMax || this.#parts.clock.now() - kept.openedAt > ageMsMax
+    const isOld = ++kept.forks > forksMax || this.#parts.clock.now() - kept.openedAt > ageMsMax
     if (isOld) void this.#renew(key, shape, kept)
     return zygote.room > 0 ? zygote : null
   }
@@ -156,7 +156,7 @@ export class Zygotes implements AsyncDisposable {
     const opening = new AbortController()
     const now = this.#parts.clock.now()
     const zygote = this.#tryToOpen(shape, opening.signal)
-    return { zygote, opening, births: 0, openedAt: now, usedAt: now, isOpen: false }
+    return { zygote, opening, forks: 0, openedAt: now, usedAt: now, isOpen: false }
   }
 
   #keep(key: string, kept: Kept): Kept {

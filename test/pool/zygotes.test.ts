@@ -69,7 +69,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     await using zygotes = zygotesWith({})
     const first = await zygotes.take(shape)
     assert.ok(first !== null)
-    for (let births = 1; births < 1000; births++) assert.equal(await zygotes.take(shape), first)
+    for (let forks = 1; forks < 1000; forks++) assert.equal(await zygotes.take(shape), first)
     assert.equal(first.alive, true)
     assert.equal(await zygotes.take(shape), first)
     await eventually(() => (first.alive ? 'the first one is there' : undefined), waitMs)

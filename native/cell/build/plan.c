@@ -88,7 +88,7 @@ void apply_plan(struct reader plan) {
     if (plan.bad || operation == 0 || operation >= sizeof steps / sizeof *steps) fail("parse a record");
     struct reader record = reader_of(payload, length);
     steps[operation](&record);
-    if (cell.is_newborn) return; /* its own plan follows, and this one is its parent's */
+    if (cell.is_new_launcher) return; /* its own plan follows, and this one is its parent's */
     require_whole(&record);
   }
 }

@@ -184,7 +184,8 @@ void step_family(struct reader *record) {
   tell_host(has_zygote ? await_zygote(zygote_fd) : "");
   run_family(listen_fd, secret, zygote_fd); /* returns in each child that is to become a launcher */
   explicit_bzero(secret, SECRET_BYTES);
-  struct cell fresh = {.record = UINT32_MAX, .sync_fd = -1, .zygote_fd = zygote_fd, .relay_fd = relay_fd, .is_newborn = true};
+  struct cell fresh = {.record = UINT32_MAX, .sync_fd = -1, .zygote_fd = zygote_fd, .relay_fd = relay_fd};
+  fresh.is_new_launcher = true;
   for (uint32_t i = 0; i < folders; i++) fresh.slots[i] = cell.slots[i];
   cell = fresh;
   check(syscall(SYS_close_range, CHANNEL_FD + 1, KEPT_FD - 1, 0), "close the cell's descriptors");

@@ -1,6 +1,6 @@
 /*
  * A guest that is a fork of the cell's zygote: pid 1 of a space sends what the fork has to become, with everything that
- * it needs as a descriptor, and gets the result on the exec pipe. The other half is native/zygote/birth.c.
+ * it needs as a descriptor, and gets the result on the exec pipe. The other half is native/zygote/fork_guests.c.
  */
 #include "serve/forks.h"
 #include "cell.h"

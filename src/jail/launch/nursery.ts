@@ -7,13 +7,13 @@ import { NurseryProcess } from './nursery-process.ts'
 import type { Launch } from './launches.ts'
 
 /** After this many nurseries that ended before they were ready, this machine has none. */
-const stillbornMax = 3
+const failedStartsMax = 3
 
 export class Nursery implements AsyncDisposable {
   #process: NurseryProcess | undefined
   #isWanted = false
   #isDisposed = false
-  #stillborn = 0
+  #failedStarts = 0
 
   /** The current one, for tests and diagnosis. */
   get process(): NurseryProcess | undefined {
@@ -32,12 +32,17 @@ export class Nursery implements AsyncDisposable {
   noteSpawned(): void {
     const isWanted = this.#isWanted
     this.#isWanted = true
-    if (!isWanted || this.#isDisposed || this.#process?.isLost === false || this.#stillborn >= stillbornMax)
+    if (
+      !isWanted ||
+      this.#isDisposed ||
+      this.#process?.isLost === false ||
+      this.#failedStarts >= failedStartsMax
+    )
       return
     try {
       const process = new NurseryProcess()
       this.#process = process
-      void process.standing.then(() => (this.#stillborn += process.isLost ? 1 : 0))
+      void process.standing.then(() => (this.#failedStarts += process.isLost ? 1 : 0))
     } catch {
       // Out of descriptors, processes or memory. Starting a launcher reports that, and the next one tries again.
     }

@@ -48,7 +48,7 @@ function plant(place: string, config: object = { toolchains: { python: './tool' 
   writeFileSync(join(place, 'Makefile'), `$(shell touch '${inFolder('executed')}')\nall:\n`)
 }
 
-/** A user's commands in a folder with the trap: each reports the file and obeys nothing in it. */
+/** A user's commands in a folder with the trap: each reports the file and uses nothing of it. */
 async function expectRefusal(cwd: string, pattern: RegExp): Promise<void> {
   for (const args of commands) {
     const { exitCode, stdout, stderr } = await runCli(args, { cwd })
@@ -195,7 +195,7 @@ for (const [start, ...rest] of [
     )
     assert.equal(readFileSync(inFolder('own.json'), 'utf8'), '{}')
     assert.match(stderr, /could not write \.\/lazaret\.config\.json: a file of that name is a configuration/)
-    assert.match(stderr, /could not write \.\/own\.json: lazaret itself obeys what is there/)
+    assert.match(stderr, /could not write \.\/own\.json: lazaret itself uses the files there/)
     for (const args of commands) await runCli(args, { cwd: folder.path })
     assert.equal(wasExecuted(), false)
   })

@@ -74,7 +74,7 @@ export const pageFigures: readonly (readonly [page: string, said: RegExp, file: 
     'docs/operate/warm-runs.md',
     /replaced\s+after\s+([\d,]+)\s+forks/,
     'src/pool/zygotes.ts',
-    /birthsMax = (\d+)/,
+    /forksMax = (\d+)/,
   ],
   ['docs/operate/warm-runs.md', /forks or (\d+) minutes/, 'src/pool/zygotes.ts', /ageMsMax = (\d+) \*/],
   [

@@ -109,9 +109,9 @@ async function narrowByFound(base: Configuration, folder: string): Promise<Confi
 }
 
 /**
- * Anybody can put a file into /tmp. Obeying it would give them power over this command, and so would stopping because of
- * it. But if the file belongs to this user or root, and others can write to it, the command stops: its limits were
- * intended.
+ * Anybody can put a file into /tmp. Such a file is ignored, because using it, or stopping because of it, would give its
+ * author control over this command. But if the file belongs to this user or root, and others can write to it, the command
+ * stops, because its limits were intended.
  */
 function isOwnMistake(path: string, { by, path: place }: Intruder): boolean {
   return by === 'mode' && place === path

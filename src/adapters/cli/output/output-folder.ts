@@ -2,7 +2,7 @@
  * `--output-dir`: files of a guest, written to a folder of the host. Their paths are guest text, and the folder may
  * contain other files. So every folder of the path is opened separately, below the one before and never through a link,
  * and a file appears whole under its name or not at all. A regular file of that name is replaced. A file is not written if
- * anything else has its name, or if a Lazaret command would obey it.
+ * anything else has its name, or if a Lazaret command would use it.
  */
 import { constants } from 'node:fs'
 import { lstat, open, readlink, rename, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { below, makeFolders, openFolder, temporaryName } from '../../../sandbox/files/host-paths.ts'
-import { isConfigName, isObeyed, leadsToPackages } from '../configuration/obeyed-paths.ts'
+import { isConfigName, isProtected, leadsToPackages } from '../configuration/protected-paths.ts'
 import { describeSystemError } from './system-error.ts'
 import { UsageError } from '../options/usage-error.ts'
 
@@ -22,22 +22,22 @@ export class OutputFolder implements AsyncDisposable {
   /** As the user wrote it. */
   readonly path: string
   readonly #handle: FileHandle
-  readonly #obeyed: readonly string[]
+  readonly #protectedPaths: readonly string[]
 
-  private constructor(path: string, handle: FileHandle, obeyed: readonly string[]) {
+  private constructor(path: string, handle: FileHandle, protectedPaths: readonly string[]) {
     this.path = path
     this.#handle = handle
-    this.#obeyed = obeyed
+    this.#protectedPaths = protectedPaths
   }
 
   /**
-   * Makes the folder if need be. A link that the user names is followed: it is the user's own. `obeyed` are the real
-   * paths of files that are not written, see `obeyed-paths.ts`.
+   * Makes the folder if need be. A link that the user names is followed: it is the user's own. `protectedPaths` are the real
+   * paths of files that are not written, see `protected-paths.ts`.
    */
-  static async open(path: string, obeyed: readonly string[] = []): Promise<OutputFolder> {
+  static async open(path: string, protectedPaths: readonly string[] = []): Promise<OutputFolder> {
     try {
       await makeFolders(path)
-      return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY), obeyed)
+      return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY), protectedPaths)
     } catch (error) {
       throw new UsageError(
         `--output-dir ${path}: ${describeSystemError(error) ?? String(error)}.`,
@@ -65,7 +65,7 @@ export class OutputFolder implements AsyncDisposable {
       const name = parts.at(-1) ?? ''
       const real = join(await readlink(below(folder, '')), name)
       if (leadsToPackages(real)) return inPackages
-      if (isObeyed(real, this.#obeyed)) return 'lazaret itself obeys what is there'
+      if (isProtected(real, this.#protectedPaths)) return 'lazaret itself uses the files there'
       return await replaceFile(below(folder, name), below(folder, temporaryName()), content)
     } catch (error) {
       return describeSystemError(error) ?? String(error)

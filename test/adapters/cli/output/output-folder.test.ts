@@ -32,12 +32,12 @@ test('a replaced file is a new one: other names of the old one keep the old cont
 
 test('no file is written that lazaret itself would use, at any depth and in any case', async () => {
   await using temporary = await createTemporaryFolder()
-  const obeyed = [join(temporary.path, 'named.json'), join(temporary.path, 'environment')]
-  await using folder = await OutputFolder.open(temporary.path, obeyed)
+  const protectedPaths = [join(temporary.path, 'named.json'), join(temporary.path, 'environment')]
+  await using folder = await OutputFolder.open(temporary.path, protectedPaths)
   for (const path of ['lazaret.config.json', 'a/b/LAZARET.config.JSON', 'lazaret.config.json/x'])
     assert.match((await folder.write(path, own)) ?? '', /is a configuration of lazaret/, path)
   for (const path of ['named.json', 'environment', 'environment/lib/os.py'])
-    assert.match((await folder.write(path, own)) ?? '', /lazaret itself obeys/, path)
+    assert.match((await folder.write(path, own)) ?? '', /lazaret itself uses/, path)
   for (const path of ['a/named.json', 'environments', 'named.json5'])
     assert.equal(await folder.write(path, own), undefined, path)
 })

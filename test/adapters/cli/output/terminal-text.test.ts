@@ -16,7 +16,7 @@ test('colours, tabs, new lines and returns reach the terminal', () => {
   assert.equal(showControls(text), text)
 })
 
-test('a window title, a cursor move, a clipboard write and a C1 control are shown and not obeyed', () => {
+test('a window title, a cursor move, a clipboard write and a C1 control are shown and have no effect', () => {
   assert.equal(showControls('\x1b]0;owned\x07'), '␛]0;owned␇')
   assert.equal(showControls('\x1b[2J\x1b[H'), '␛[2J␛[H')
   assert.equal(showControls('\x1b]52;c;cm0gLXJm\x1b\\'), '␛]52;c;cm0gLXJm␛\\')

@@ -27,7 +27,7 @@ export function leadsToPackages(path: string): boolean {
 }
 
 /** Real paths of files and folders. A folder stands for everything in it. */
-export function listObeyed(
+export function listProtected(
   { flag, environment, folder }: Pick<ConfigurationPlaces, 'flag' | 'environment' | 'folder'>,
   toolchains: ToolchainPaths = {},
 ): string[] {
@@ -48,8 +48,8 @@ function dependencies(): string[] {
   return names.map((name) => findInPackage(name, '').path).filter((path) => path !== undefined)
 }
 
-export function isObeyed(path: string, obeyed: readonly string[]): boolean {
-  return obeyed.some((own) => path === own || path.startsWith(join(own, '/')))
+export function isProtected(path: string, protectedPaths: readonly string[]): boolean {
+  return protectedPaths.some((own) => path === own || path.startsWith(join(own, '/')))
 }
 
 function hasPython(folder: string): boolean {

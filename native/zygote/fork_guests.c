@@ -4,7 +4,7 @@
  * and ends, and the kernel reparents the orphan to the namespace's pid 1. The orphan enters the other namespaces,
  * confines itself as any guest does (serve/guest.c) and returns to the interpreter.
  */
-#include "birth.h"
+#include "fork_guests.h"
 #include "cell.h"
 #include "frames.h"
 #include "packet.h"
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct birth birth;
+static struct fork_request request;
 
 /* ---- in the fork ---- */
 
@@ -28,13 +28,13 @@ static const char *enter_space(void) {
   size_t next = 0;
   int spaces[NAMESPACE_KINDS];
   for (int i = 0; i < NAMESPACE_KINDS; i++) {
-    spaces[i] = (birth.namespaces & namespace_kinds[i].flag) ? birth.fds[next++] : -1;
+    spaces[i] = (request.namespaces & namespace_kinds[i].flag) ? request.fds[next++] : -1;
   }
   /* First of all, so that the memory that it touches from now on is charged to its own cgroup. */
-  for (uint32_t i = 0; i < birth.joins; i++) {
-    if (write(birth.fds[next++], "0", 1) != 1) return "join a cgroup";
+  for (uint32_t i = 0; i < request.joins; i++) {
+    if (write(request.fds[next++], "0", 1) != 1) return "join a cgroup";
   }
-  for (int i = 1; i < NAMESPACE_KINDS; i++) { /* it is born in its pid namespace */
+  for (int i = 1; i < NAMESPACE_KINDS; i++) { /* it was created in its pid namespace */
     if (spaces[i] >= 0 && setns(spaces[i], (int)namespace_kinds[i].flag) < 0) return "enter a namespace";
   }
   return NULL;
@@ -51,15 +51,15 @@ static _Noreturn void give_up(int report_fd, const char *step) {
  */
 static void become_guest(const struct engine *engine) {
   enum { ABOVE_THE_ENGINES_OWN = 128 };
-  int report_fd = birth.guest_fds[EXEC_FD];
+  int report_fd = request.guest_fds[EXEC_FD];
   const char *failed = enter_space();
   if (!failed && setsid() < 0) failed = "start a session";
-  if (!failed) failed = arrange_descriptors(birth.guest_fds);
+  if (!failed) failed = arrange_descriptors(request.guest_fds);
   if (failed) give_up(report_fd, failed);
   report_fd = fcntl(EXEC_FD, F_DUPFD_CLOEXEC, ABOVE_THE_ENGINES_OWN);
   if (report_fd < 0) give_up(EXEC_FD, "copy the exec pipe");
   close(EXEC_FD);
-  failed = confine_guest(&birth.program);
+  failed = confine_guest(&request.program);
   /* As after execve; otherwise it could not open its own /proc. */
   if (!failed && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) failed = "become dumpable";
   if (!failed && engine->go_on) failed = engine->go_on();
@@ -84,9 +84,9 @@ static _Noreturn void announce_and_end(int fd, pid_t pid) {
  * of copying its page tables; it only forks and ends. It must not return from this function, because it uses the
  * zygote's stack. The guest may: it has a copy.
  */
-static bool bear(const struct engine *engine, int own_pid_namespace) {
-  int exec_fd = birth.guest_fds[EXEC_FD];
-  if (setns(birth.fds[0], CLONE_NEWPID) < 0) {
+static bool fork_guest(const struct engine *engine, int own_pid_namespace) {
+  int exec_fd = request.guest_fds[EXEC_FD];
+  if (setns(request.fds[0], CLONE_NEWPID) < 0) {
     report_failed_step(exec_fd, "enter a pid namespace");
     return false;
   }
@@ -107,20 +107,20 @@ static bool bear(const struct engine *engine, int own_pid_namespace) {
   return false;
 }
 
-int bear_guests(int socket_fd, const struct engine *engine) {
+int fork_guests(int socket_fd, const struct engine *engine) {
   int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
   if (own < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
   for (;;) {
-    enum taken taken = take_packet(&birth, socket_fd);
+    enum taken taken = take_packet(&request, socket_fd);
     if (taken == ENDED) return 1;
     if (taken == BROKEN) return -1;
     if (taken == REFUSED) continue;
-    if (bear(engine, own)) return 0;
-    forget_packet(&birth);
+    if (fork_guest(engine, own)) return 0;
+    forget_packet(&request);
   }
 }
 
-char *const *given_environment(void) { return birth.program.environment; }
+char *const *given_environment(void) { return request.program.environment; }
 
 static bool is_among(const char *entry, char *const *entries) {
   while (*entries && strcmp(*entries, entry) != 0) entries++;

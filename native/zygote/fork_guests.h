@@ -1,8 +1,8 @@
 /*
  * How a zygote of any engine forks guests.
  */
-#ifndef LAZARET_BIRTH_H
-#define LAZARET_BIRTH_H
+#ifndef LAZARET_FORK_GUESTS_H
+#define LAZARET_FORK_GUESTS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 /* An engine's hooks around a fork. */
 struct engine {
   void (*before)(void);          /* in the zygote */
-  void (*after)(void);           /* in the zygote, when the guest is born */
+  void (*after)(void);           /* in the zygote, when the guest has been forked */
   pid_t (*fork)(void);           /* in a process that comes from vfork */
   const char *(*go_on)(void);    /* in the confined guest. NULL, or the step that failed, with errno set */
 };
@@ -18,7 +18,7 @@ struct engine {
 /*
  * Returns 0 in each guest, with its descriptors placed and itself confined; 1 when no more requests can come; else -1.
  */
-int bear_guests(int socket_fd, const struct engine *engine);
+int fork_guests(int socket_fd, const struct engine *engine);
 
 /* In a guest: the environment that the space's pid 1 sent, `NAME=value` each, NULL last. */
 char *const *given_environment(void);
