@@ -1,4 +1,6 @@
-/** Guest text that only decides whether Lazaret says that there is no network. */
+/** Whether a program failed because it has no network. Its text decides only whether Lazaret says so. */
+import type { Outcome } from '../core/outcome.ts'
+import type { Receipt } from '../core/receipt.ts'
 
 /** Messages of runtimes, package managers and other programs without a network. */
 const lackOfNetwork =
@@ -6,6 +8,20 @@ const lackOfNetwork =
 
 /** The end of the output says why a program failed. */
 const tailLength = 64 * 1024
+
+export interface Ended {
+  readonly outcome: Outcome
+  readonly stdout: string
+  readonly stderr: string
+  readonly receipt: Pick<Receipt, 'layers' | 'network'>
+}
+
+/** Never of a program in the host's network, which has no such layer, or with a network policy, which reports what it refused. */
+export function failedWithoutNetwork({ outcome, stdout, stderr, receipt }: Ended): boolean {
+  const hasNone = receipt.network === undefined && receipt.layers.includes('network-namespace')
+  if (!hasNone || (outcome.kind === 'completed' && outcome.exitCode === 0)) return false
+  return tellsOfNoNetwork([stderr, stdout, 'error' in outcome ? outcome.error.message : ''])
+}
 
 export function tellsOfNoNetwork(texts: readonly string[]): boolean {
   return texts.some((text) => lackOfNetwork.test(text.slice(-tailLength)))

@@ -2,13 +2,13 @@
 import { LazaretError } from '../core/errors/errors.ts'
 import { describeRefusals } from '../core/network.ts'
 import { adviseOn, sayOutcome } from '../core/outcome.ts'
-import type { GuestError, Outcome } from '../core/outcome.ts'
+import type { GuestError } from '../core/outcome.ts'
 import type { MimeBundle } from '../core/output.ts'
 import type { RunData, ToTextOptions } from '../core/result.ts'
 import { clipEnd, clipText } from './clip-text.ts'
 import { findImage } from './images.ts'
 import { isPrinted } from './is-printed.ts'
-import { tellsOfNoNetwork } from './lack-of-network.ts'
+import { failedWithoutNetwork } from './lack-of-network.ts'
 
 const charsDefault = 30_000
 const charsLeast = 1000
@@ -101,24 +101,18 @@ function describePictures(count: number): string {
   return `The program displayed ${count} ${count === 1 ? 'picture' : 'pictures'}.`
 }
 
-function isSuccess(outcome: Outcome): boolean {
-  return outcome.kind === 'completed' && outcome.exitCode === 0
-}
-
 /** Undefined if the program succeeded. */
 function describeEnd({ outcome, stderr }: RunData): string | undefined {
-  if (isSuccess(outcome)) return undefined
+  if (outcome.kind === 'completed' && outcome.exitCode === 0) return undefined
   if (outcome.kind === 'failed' || outcome.kind === 'syntax-error')
     return `${outcome.kind}: ${describeError(outcome.error, stderr)}`
   const advice = adviseOn(outcome)
   return `The program ${sayOutcome(outcome)}.${advice === undefined ? '' : ` ${advice}`}`
 }
 
-/** Their messages ask to try again, which would be in vain. A network of the host has no such layer. */
-function adviseOnNoNetwork({ outcome, receipt, stdout, stderr }: RunData): string | undefined {
-  if (!receipt.layers.includes('network-namespace') || isSuccess(outcome)) return undefined
-  const message = 'error' in outcome ? outcome.error.message : ''
-  if (!tellsOfNoNetwork([stderr, stdout, message])) return undefined
+/** Messages of runtimes without a network ask to try again, which would be in vain. */
+function adviseOnNoNetwork(result: RunData): string | undefined {
+  if (!failedWithoutNetwork(result)) return undefined
   return "The program has no network (`network: 'none'`), so it can reach no other machine."
 }
 

@@ -120,21 +120,21 @@ function withFlag(error: unknown): unknown {
   return new LazaretError('SECRETS_UNPROTECTED', { hint, cause: error })
 }
 
-interface Ended extends Pick<ExecResult, 'outcome' | 'isolation' | 'touched' | 'receipt'> {
+interface Ended extends Pick<
+  ExecResult,
+  'outcome' | 'stdout' | 'stderr' | 'isolation' | 'touched' | 'receipt'
+> {
   readonly truncated: readonly string[]
   readonly clamped: readonly string[]
 }
 
-function printEnd(
-  { outcome, truncated, clamped, touched, receipt }: Ended,
-  output: GuestOutput,
-  { ceilings }: LazaretOptions,
-): void {
+function printEnd(ended: Ended, output: GuestOutput, { ceilings }: LazaretOptions): void {
+  const { outcome, truncated, clamped, touched } = ended
   output.end()
   const remarks = [
     ...describeTruncated(truncated),
     ...describeClamped(clamped),
-    ...describeNetwork(receipt),
+    ...describeNetwork(ended),
     ...(outcome.kind === 'completed' ? describeTouched(touched) : []),
   ]
   for (const line of remarks) output.printLine('stderr', `lazaret: ${line}`)

@@ -13,7 +13,6 @@ import { pictureTypes } from './write-outputs.ts'
 export interface PrintOptions {
   /** Whether pictures are written to a folder, so that only other rich displays would be missed. */
   readonly arePicturesWritten: boolean
-  /** Whether the operator named the minimum level, and so expects a weaker wall than usual. */
   /** The operator's ceilings. */
   readonly ceilings: Partial<Limits>
 }
@@ -51,9 +50,10 @@ function isRich(bundle: MimeBundle): boolean {
 
 /** Displays and links that this output does not show, one line for each remark. */
 export function describeExtras(
-  { displays, truncated, receipt }: RunResult,
+  result: RunResult,
   { arePicturesWritten }: Omit<PrintOptions, 'ceilings'>,
 ): string[] {
+  const { displays, truncated, receipt } = result
   const types = displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain')
   const rich = new Set(types.filter((type) => !arePicturesWritten || !pictureTypes.has(type)))
   const places = [...rich].some((type) => pictureTypes.has(type)) ? '--output-dir or --json' : '--json'
@@ -63,7 +63,7 @@ export function describeExtras(
       : []),
     ...describeTruncated(truncated),
     ...describeClamped(receipt.clamped),
-    ...describeNetwork(receipt),
+    ...describeNetwork(result),
   ]
 }
 

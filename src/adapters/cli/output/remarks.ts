@@ -1,7 +1,8 @@
 /** Remarks that a person would otherwise miss, about a run or a command: one line each, or none. */
 import { describeRefusals } from '../../../core/network.ts'
-import type { Receipt } from '../../../core/receipt.ts'
 import type { RunResult } from '../../../core/result.ts'
+import { failedWithoutNetwork } from '../../../result/lack-of-network.ts'
+import type { Ended } from '../../../result/lack-of-network.ts'
 import type { ExecResult } from '../../../sandbox/types.ts'
 import { toSingleLine } from './terminal-text.ts'
 
@@ -19,8 +20,10 @@ export function describeTouched(touched: ExecResult['touched']): string[] {
   return [`reached its limit: ${touched.map(({ limit, allowed }) => `${limit} (${allowed})`).join(', ')}.`]
 }
 
-/** What a policy refused, and which rule would have allowed it. */
-export function describeNetwork({ network }: Pick<Receipt, 'network'>): string[] {
+/** That there is no network, or what a policy refused, and which option would have allowed it. */
+export function describeNetwork(ended: Ended): string[] {
+  const { network } = ended.receipt
+  if (failedWithoutNetwork(ended)) return ['it has no network; --allow <host> lets it reach a host.']
   if (network === undefined) return []
   const refused = describeRefusals(network)
   if (refused === undefined) return []

@@ -50,6 +50,20 @@ describe('the option --allow', { skip: needsNamespaces }, () => {
   })
 })
 
+it(
+  'a program and a command that fail for want of a network are told of --allow',
+  { skip: isRestricted },
+  async () => {
+    const lookUp = 'python3 -c \'import socket; socket.getaddrinfo("some.example", 80)\''
+    const run = await runCli(['run', '-l', 'shell', '-e', lookUp])
+    const exec = await runCli(['exec', '--', lookUp])
+    for (const { stderr } of [run, exec])
+      assert.match(stderr, /\nlazaret: it has no network; --allow <host> lets it reach a host\.\n/)
+    const caught = await runCli(['run', '-l', 'shell', '-e', `${lookUp} || true`])
+    assert.doesNotMatch(caught.stderr, /lazaret:/)
+  },
+)
+
 describe('the option --secret', { skip: needsNamespaces }, () => {
   const value = 'sk-of-this-shell'
   const print = 'echo $API_KEY'
