@@ -156,6 +156,7 @@ export const tableHolders: Readonly<Record<string, Holder>> = {
   'docs/operate/mcp.md › The tools › Argument': { names: Object.keys(inputSchema.shape) },
   'docs/operate/mcp.md › The tools › Field': { names: Object.keys(outputSchema.shape) },
   'docs/operate/mcp.md › The tools › `--validation`': { names: validationModes },
+  'docs/guide/networks.md › What is masked › Masked': tried('test/jail/edge/masked-forms.test.ts'),
   'docs/guide/networks.md › Rules › A rule of `allow` or `deny`': prose,
   'docs/guide/networks.md › Rules › Option': {
     names: membersOf('src/core/network.ts', 'NetworkPolicy'),
