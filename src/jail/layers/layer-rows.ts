@@ -23,13 +23,12 @@ export interface Seen {
   readonly around: Surroundings
 }
 
-/** All of a plan that the layers depend on. */
+/** Prepared once, because most rows search for these in plans of more than a hundred records. */
 export interface Outline {
+  readonly records: readonly PlanRecord[]
   readonly kinds: ReadonlySet<PlanRecord['do']>
   /** CLONE_NEW* of the namespaces that are created. */
   readonly namespaces: number
-  /** Whether guests see inodes of the host, other than devices. */
-  readonly showsHostInodes: boolean
 }
 
 export interface LayerRow {
@@ -95,7 +94,9 @@ export const layerRows: readonly LayerRow[] = [
   {
     name: 'own-view',
     stops: 'locking and watching shared files, and reaching sockets and pipes among them',
-    isBuiltBy: ({ kinds, showsHostInodes }) => kinds.has('own-view') && !showsHostInodes,
+    isBuiltBy: ({ records, kinds }) =>
+      kinds.has('own-view') &&
+      records.every((record) => record.do !== 'open-tree' || record.path.startsWith('/dev/')),
     isInherited: true,
     describe: describeOwnView,
   },
