@@ -1,7 +1,7 @@
 import { LazaretError } from '../core/errors/errors.ts'
 
 const nodeMin = [22, 12] as const
-/** They have sockets, processes and threads of their own, with which nothing is tested. Under Bun, cells outlive `close()`. */
+/** Hosts with other sockets, processes and threads than Node, on which nothing is tested. Under Bun, cells outlive `close()`. */
 const others = { bun: 'Bun', deno: 'Deno' } as const
 
 /** npm only warns about a Node that is too old. */

@@ -10,7 +10,7 @@ export interface WaitingJob<Place> {
   readonly since: number
   /** The number of workers that had been started when it came. */
   readonly startsBefore: number
-  /** Null if it stops waiting. */
+  /** Resolves with the place, or with null if the job stops waiting. */
   readonly turn: PromiseWithResolvers<Place | null>
 }
 
@@ -45,7 +45,7 @@ export class WaitingJobs<Place> {
     this.#queue.take((one) => one === job)?.turn.resolve(place)
   }
 
-  /** Whether the next job that waited for this worker loses one for the first time. Remembers that it did. */
+  /** Records that the next job that waited for this worker has lost it. Returns whether that is its first loss. */
   isFirstLoss(startNumber: number): boolean {
     const job = this.#queue.find(wasThere(startNumber))
     if (job === undefined || this.#unlucky.has(job)) return false

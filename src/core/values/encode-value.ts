@@ -45,7 +45,7 @@ export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): 
   return step.value
 }
 
-/** Many results are one small value. In a new process, the whole encoder takes tenths of a millisecond for it. */
+/** Many results are one small value. The whole encoder, first used in a new process, takes tenths of a millisecond. */
 function encodeSmall(value: unknown): string | undefined {
   switch (typeof value) {
     case 'number':

@@ -91,11 +91,11 @@ def warm_up():
         load(part)
     load("parked").perform_sample_run()
     sys.stdout.reconfigure(line_buffering=True)
-    await_pipe()
+    open_pipe_as_input()
     return load
 
 
-def await_pipe():
+def open_pipe_as_input():
     """Open stdin as a pipe, because that is what most runs have. The zygote's own is /dev/null, which is seekable."""
     import os
 
