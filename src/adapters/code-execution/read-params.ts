@@ -94,7 +94,9 @@ const keyLengthMax = 100
 export function nameUnknown(given: object, names: readonly string[]): string | undefined {
   const unknown = Object.keys(given).find((key) => !names.includes(key))
   if (unknown === undefined) return undefined
-  return `Unknown parameter: ${unknown.slice(0, keyLengthMax)}. The parameters are ${names.join(', ')}.`
+  // The caller may have taken the key from a model, and the message must stay one line.
+  const name = unknown.slice(0, keyLengthMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+  return `Unknown parameter: ${name}. The parameters are ${names.join(', ')}.`
 }
 
 /** The input as JSON, because programs of the service get a text. */

@@ -168,6 +168,8 @@ test('an unknown parameter is refused by name, so that a misspelt limit never le
     assert.ok(error?.startsWith(`Unknown parameter: ${name.slice(0, 100)}. The parameters are code, `), error)
     assert.ok(error?.endsWith('maxBridgeCalls, signal, client.'), error)
   }
+  const forged = await service.execute({ ...program, 'a\n\u2028\u202eb': 1 } as never)
+  assert.match(forged.error ?? '', /^Unknown parameter: a\?\?\?b\. The parameters are /)
   const { error } = await service.executeCodeAction({ ...program, timeoutSeconds: 1 } as never)
   const names = 'code, language, inputData, timeout, memoryLimit'
   assert.equal(error, `Unknown parameter: timeoutSeconds. The parameters are ${names}.`)
