@@ -87,13 +87,16 @@ void step_hostname(struct reader *record) {
 }
 
 /*
- * Writes a sysctl of this process's user namespace. A kernel without the facility has no such file, and the AppArmor
- * profiles of containers refuse it. It is a budget, not a wall: THREAT_MODEL.md says what holds without it.
+ * Writes a sysctl of this process's user or network namespace, never one of the host's network. A kernel without the
+ * facility has no such file, and the AppArmor profiles of containers refuse it. It is a budget, not a wall:
+ * THREAT_MODEL.md says what holds without it.
  */
 void step_setting(struct reader *record) {
   const char *path = take_string(record);
   const char *value = take_string(record);
   require_whole(record);
+  errno = EPERM;
+  if (!(cell.namespaces & CLONE_NEWNET) && strncmp(path, "/proc/sys/net/", 14) == 0) fail("open a setting");
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0 && (errno == ENOENT || errno == EACCES)) return;
   check(fd, "open a setting");

@@ -9,6 +9,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import { planEtcFiles, planSystemLinks } from '../view/etc-files.ts'
 import { countLocks } from '../machine/locks.ts'
 import { shareRow } from './plan-records.ts'
+import { limitTcp, limitWatches } from './settings.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
@@ -103,6 +104,7 @@ function makeMounts(
     { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
     { do: 'root-guard', path: guestRoot },
     ...(memoryHeldByCgroup ? [] : [limitWatches]),
+    ...(shape.network === 'none' ? limitTcp : []),
     // No guest of a sandbox is in this view: each space covers /proc with its own, and masks that.
     ...(shape.isSandbox === true ? [countLocks] : planMasks()),
   ]
@@ -142,16 +144,30 @@ const processes = { do: 'mount', type: 'proc', flags: inert, options: '' } as co
  * A space's own mounts, over the private mounts of its cell. The mount points already exist on that cell's tmpfs.
  * Everything else in the view is read-only.
  */
-export function planSpaceMounts({ place, diskBytes }: CellShape, owner: number): readonly PlanRecord[] {
-  return spaceMounts.get([place, diskBytes, owner], () => {
-    const sized = sizedMounts(place, diskBytes, owner)
-    return shareRow(planOwnMounts(sized.map((mount) => ({ do: 'mount', type: 'tmpfs', ...mount }))))
+export function planSpaceMounts(shape: CellShape, owner: number): readonly PlanRecord[] {
+  const { place, diskBytes, network } = shape
+  return spaceMounts.get([place, diskBytes, network, owner], () => {
+    const writable = sizedMounts(place, diskBytes, owner).map((mount): PlanRecord => ({
+      do: 'mount',
+      type: 'tmpfs',
+      ...mount,
+    }))
+    return shareRow(planOwnMounts(writable, { hasNetwork: network === 'none' }))
   })
 }
 
-/** A sandbox space's own mounts, except the writable ones. */
-export function planOwnMounts(writable: readonly PlanRecord[]): PlanRecord[] {
-  return [{ ...terminals, path: '/dev/pts' }, { ...processes, path: '/proc' }, ...writable, ...planMasks()]
+/** The mounts of a space, with these writable ones; and the settings of its network, if it has its own. */
+export function planOwnMounts(
+  writable: readonly PlanRecord[],
+  { hasNetwork }: { readonly hasNetwork: boolean },
+): PlanRecord[] {
+  return [
+    { ...terminals, path: '/dev/pts' },
+    { ...processes, path: '/proc' },
+    ...writable,
+    ...(hasNetwork ? limitTcp : []),
+    ...planMasks(),
+  ]
 }
 
 /**
@@ -210,16 +226,6 @@ function planTmpfs({ path, flags, options }: WritableMount): PlanRecord {
 
 function planWritable(site: ConstructionSite, mount: WritableMount): PlanRecord[] {
   return [...site.folder(mount.path), planTmpfs(mount)]
-}
-
-/**
- * Instances of inotify of all guests in the cell's user namespace. Each keeps 16,384 events of 512 bytes, which are not
- * counted without a cgroup. 128, the kernel's default, were 1 GiB.
- */
-const limitWatches: PlanRecord = {
-  do: 'setting',
-  path: '/proc/sys/user/max_inotify_instances',
-  value: '16',
 }
 
 /** Entries of a fresh /proc that are about the machine and not about the cell's processes. Absent ones are skipped. */

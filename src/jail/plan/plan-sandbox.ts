@@ -65,12 +65,17 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
 const writableMounts = new Remembered<readonly PlanRecord[]>()
 
 function planWritable(shape: CellShape, kind: SpaceKind): readonly PlanRecord[] {
-  const { diskBytes } = shape
-  return writableMounts.get([diskBytes, kind], () =>
-    planOwnMounts([
-      { do: 'mount', type: 'tmpfs', ...sharedMemoryMount(passingBytes(diskBytes)) },
-      ...planPassingDisks(shape, { hasHome: kind === 'secure' }),
-    ]),
+  const { diskBytes, network } = shape
+  // The first space has the network of its cell, whose own plan has set it.
+  const hasNetwork = network === 'none' && kind !== 'user'
+  return writableMounts.get([diskBytes, network, kind], () =>
+    planOwnMounts(
+      [
+        { do: 'mount', type: 'tmpfs', ...sharedMemoryMount(passingBytes(diskBytes)) },
+        ...planPassingDisks(shape, { hasHome: kind === 'secure' }),
+      ],
+      { hasNetwork },
+    ),
   )
 }
 

@@ -25,6 +25,8 @@ const setChildSubreaper = 36
 const throwOut = 4 // POSIX_FADV_DONTNEED
 const socketLevel = 1 // SOL_SOCKET
 const linger = 13 // SO_LINGER
+const sendBuffer = 7 // SO_SNDBUF
+const receiveBuffer = 8 // SO_RCVBUF
 const rlimitCore = 4
 const coreReason =
   'With a limit of 0 instead of 1, the kernel pipes a crash to the host’s core handler, which is root outside the cell.'
@@ -108,6 +110,16 @@ export const argumentRules: readonly SyscallRule[] = [
     ],
     reason:
       'The last close of such a socket blocks for the linger time, in the host or in pid 1 if the socket is sent over a channel.',
+  },
+  {
+    ...setOption,
+    action: 'IGNORED',
+    tests: [
+      { argument: 1, isOneOf: [socketLevel] },
+      { argument: 2, isOneOf: [sendBuffer, receiveBuffer] },
+    ],
+    reason:
+      'Buffers of megabytes fill faster than pid 1 counts: 80 MiB more than the limit. It also estimates the bytes of closed senders from the size of their buffer.',
   },
   {
     ...call('personality', 135, 92),

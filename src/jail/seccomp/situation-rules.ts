@@ -1,14 +1,10 @@
 /** Additional rules for a machine where no cgroup counts memory. */
 import { call } from './lists/allow-list.ts'
-import { setOption } from './lists/socket-options.ts'
 import { refuse } from './syscall-rule.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
 // MAP_SHARED is also a bit of MAP_SHARED_VALIDATE (3) and not of MAP_PRIVATE (2); 0x20 is MAP_ANONYMOUS.
 const mapSharedAnonymous = 0x01 | 0x20
-
-const socketLevel = 1 // SOL_SOCKET
-const sendBuffer = 7 // SO_SNDBUF
 
 /** Wherever a watchdog reads the mappings or descriptors of every process. */
 export const staysVisible: SyscallRule = {
@@ -56,16 +52,6 @@ export const uncountedMemoryRules: readonly SyscallRule[] = [
       'A byte in a socket keeps a page of up to 2 MiB of a truncated file: 2.4 GiB with a limit of 64 MiB.',
     ],
   ]),
-  {
-    ...setOption,
-    action: 'IGNORED',
-    tests: [
-      { argument: 1, isOneOf: [socketLevel] },
-      { argument: 2, isOneOf: [sendBuffer] },
-    ],
-    reason:
-      'The watchdog estimates the bytes of closed senders from the size of the send buffer, so that size must not change.',
-  },
   {
     name: 'mmap',
     numbers: { x64: 9, arm64: 222 },

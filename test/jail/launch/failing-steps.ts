@@ -290,6 +290,14 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.EINVAL,
   },
   {
+    name: 'clone',
+    why: 'a setting before it is one of the host’s network',
+    before: [{ do: 'setting', path: '/proc/sys/net/ipv4/tcp_rmem', value: 'some' }],
+    reported: 'setting',
+    step: 'open a setting',
+    errno: errno.EPERM,
+  },
+  {
     name: 'mask',
     why: 'what it hides is a folder',
     record: { do: 'mask', path: '/proc/self' },

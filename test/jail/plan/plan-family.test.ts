@@ -71,6 +71,7 @@ for (const [who, ground] of Object.entries(grounds)) {
       'guard',
       'unshare',
       'mount',
+      'setting',
       'count-locks',
       'read-only',
       'mask',

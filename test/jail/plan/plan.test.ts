@@ -35,7 +35,7 @@ test('started by root, a cell opens everything while it is root, then changes to
     'root',
   ]
   assert.deepEqual(names.slice(0, head.length), head)
-  const tail = ['pivot', ...guardRoot, ...afterGuard, 'guest-ids', ...guests]
+  const tail = ['pivot', ...guardRoot, 'setting', ...afterGuard, 'guest-ids', ...guests]
   assert.deepEqual(names.slice(-tail.length), tail)
 })
 
