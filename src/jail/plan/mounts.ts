@@ -9,7 +9,6 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import { planEtcFiles, planSystemLinks } from '../view/etc-files.ts'
 import { countLocks } from '../machine/locks.ts'
 import { shareRow } from './plan-records.ts'
-import { limitTcp, limitWatches } from './settings.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
@@ -19,6 +18,7 @@ import type { SourceGround, SourcePlan } from '../view/sources.ts'
 import { Remembered } from '../machine/remembered.ts'
 import { planSandboxDisk, sandboxFolders } from './sandbox-disk.ts'
 import { diskRoom, sharedMemoryRoom, tmpfsSize } from '../limits/disk.ts'
+import { limitTcp, limitWatches } from '../limits/settings.ts'
 
 const readOnly = 1
 const noSuid = 2

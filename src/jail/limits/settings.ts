@@ -3,23 +3,21 @@
  * Stops: filling kernel memory that is not counted, or faster than it is counted.
  * Sources: inotify(7), tcp(7).
  */
-import type { PlanRecord } from './plan-records.ts'
-
 /**
  * Instances of inotify of all guests in the cell's user namespace. Each keeps 16,384 events of 512 bytes, which are not
  * counted without a cgroup. 128, the kernel's default, were 1 GiB.
  */
-export const limitWatches: PlanRecord = {
+export const limitWatches = {
   do: 'setting',
   path: '/proc/sys/user/max_inotify_instances',
   value: '16',
-}
+} as const
 
 /**
  * The most that the kernel lets wait in one TCP connection at each end. Its defaults are megabytes, so that a guest filled
  * 80 MiB of the machine's budget between two counts of pid 1. With 512 KiB, a connection through the loopback device is as fast.
  */
-export const limitTcp: readonly PlanRecord[] = [
+export const limitTcp = [
   { do: 'setting', path: '/proc/sys/net/ipv4/tcp_rmem', value: '4096 131072 524288' },
   { do: 'setting', path: '/proc/sys/net/ipv4/tcp_wmem', value: '4096 16384 524288' },
-]
+] as const
