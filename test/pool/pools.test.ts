@@ -7,31 +7,24 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 
 import { createLazaret } from '../support/create-lazaret.ts'
-import type { Lazaret, LazaretEvent, LazaretOptions, RunRequest, RunResult } from '../../src/index.ts'
+import type { LazaretEvent, RunRequest } from '../../src/index.ts'
 import { checkoutRoot } from '../support/sources/checkout.ts'
 import { eventually } from '../support/eventually.ts'
-import { findProcess, listCells, listDescendants } from '../support/machine/processes.ts'
+import { listCells, listDescendants } from '../support/machine/processes.ts'
+import {
+  isServedWarm,
+  parkedRuntimes,
+  parkingMs,
+  waitForParked,
+  withLazaret,
+} from '../support/parked-workers.ts'
 import { isWarm, runParked, warmUpFor } from '../support/run-parked.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
-import type { GuestRuntime } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret({ pools: {}, access: { preload: true } })
 const { lazaret } = guests
 const run = runParked(lazaret, guests.run)
-const all = [shell, python, bun, node]
 const ok = { kind: 'completed', exitCode: 0 }
-const waitMs = 20_000
-
-async function waitForParked(count: number, of: Lazaret = lazaret): Promise<void> {
-  const parked = () => of.stats().pools.reduce((sum, pool) => sum + pool.parked, 0)
-  await eventually(() => (parked() === count ? undefined : `${parked()} are parked`), waitMs)
-}
-
-/** One of its own, which is gone when the test is. */
-async function withLazaret(options: LazaretOptions, use: (lazaret: Lazaret) => Promise<void>): Promise<void> {
-  await using own = createLazaret(options)
-  await use(own)
-}
 
 /** Until one is warm. */
 async function rightAfterEachOther(most: number, isNextWarm: () => Promise<boolean>): Promise<boolean[]> {
@@ -39,34 +32,31 @@ async function rightAfterEachOther(most: number, isNextWarm: () => Promise<boole
   while (starts.length < most && starts.at(-1) !== true) starts.push(await isNextWarm())
   return starts
 }
-
-const isServedWarm = async (request: RunRequest, by: Lazaret = lazaret) => isWarm(await by.run(request))
-
 describe('workers are parked', () => {
-  for (const guest of all) {
+  for (const guest of parkedRuntimes) {
     test(`${guest.runtime}: for the third run of a shape, not for the second`, async () => {
       const request = { ...guest, code: '' }
-      assert.equal(await isServedWarm(request), false)
+      assert.equal(await isServedWarm(request, lazaret), false)
       assert.deepEqual(
         lazaret.stats().pools.map(({ wanted, parked, starting }) => ({ wanted, parked, starting })),
         [{ wanted: 0, parked: 0, starting: 0 }],
       )
-      assert.equal(await isServedWarm(request), false)
-      await waitForParked(1)
-      assert.equal(await isServedWarm(request), true)
+      assert.equal(await isServedWarm(request, lazaret), false)
+      await waitForParked(1, lazaret)
+      assert.equal(await isServedWarm(request, lazaret), true)
       const [pool] = lazaret.stats().pools
       assert.deepEqual(
         [pool?.runtime, pool?.language, pool?.network, pool?.served, pool?.missed],
         [guest.runtime, guest.language, 'none', 1, 2],
       )
       // Another takes the place of the one that went.
-      await waitForParked(1)
+      await waitForParked(1, lazaret)
     })
   }
 
   test('for runs in quick succession, after a worker had time to start', async () => {
     const runsMax = 200
-    for (const guest of all)
+    for (const guest of parkedRuntimes)
       await withLazaret({}, async (own) => {
         const starts = await rightAfterEachOther(runsMax, () => isServedWarm({ ...guest, code: '' }, own))
         assert.equal(starts.at(-1), true, `${guest.runtime}: ${starts.length} runs were cold`)
@@ -83,7 +73,7 @@ describe('workers are parked', () => {
     assert.deepEqual([lazaret.stats().pools[0]?.parked, listCells().length], [3, 3])
     await lazaret.releaseWorkers()
     assert.deepEqual([lazaret.stats(), listCells()], [{ running: 0, waiting: 0, pools: [] }, []])
-    assert.equal(await isServedWarm({ ...shell, code: ':' }), false)
+    assert.equal(await isServedWarm({ ...shell, code: ':' }, lazaret), false)
   })
 
   test('at least `min`, from the first run on', async () => {
@@ -124,14 +114,14 @@ describe('workers are parked', () => {
   })
 
   test('for requests with variables that nothing has read before', async () => {
-    for (const guest of all) {
+    for (const guest of parkedRuntimes) {
       await warmUpFor(lazaret, { ...guest, code: '' })
-      assert.equal(await isServedWarm({ ...guest, code: '', env: {} }), true)
+      assert.equal(await isServedWarm({ ...guest, code: '', env: {} }, lazaret), true)
       await warmUpFor(lazaret, { ...guest, code: '' })
-      const isFound = await isServedWarm({ ...guest, code: '', env: { A: 'b' } })
+      const isFound = await isServedWarm({ ...guest, code: '', env: { A: 'b' } }, lazaret)
       assert.equal(isFound, guest !== bun, guest.runtime)
       await warmUpFor(lazaret, { ...guest, code: '' })
-      const isFoundForAll = await isServedWarm({ ...guest, code: '', env: { A: 'b', LANG: 'C' } })
+      const isFoundForAll = await isServedWarm({ ...guest, code: '', env: { A: 'b', LANG: 'C' } }, lazaret)
       assert.equal(isFoundForAll, guest === shell, guest.runtime)
     }
   })
@@ -181,154 +171,10 @@ await worker.terminate()
       'import resource\nresource.getrlimit(resource.RLIMIT_NOFILE)[0] == resource.getrlimit(7)[1] == 300'
     const more = { ...python, code, limits: { openFilesMax: 300 } }
     await lazaret.warmUp({ language: 'python' })
-    assert.equal(await isServedWarm(more), false)
+    assert.equal(await isServedWarm(more, lazaret), false)
     const { value, receipt } = await run(more)
     assert.deepEqual([value, receipt.limits.openFilesMax.value], [true, 300])
     assert.equal(lazaret.stats().pools.length, 2)
-  })
-})
-
-/** What the kernel says of a guest, the same lines in the same order in every language. */
-const facts = [
-  ...['limits', 'cmdline', 'uid_map', 'status'],
-  // Without a view of files of its own it may not look at the host's.
-  ...(guests.level === 'restricted' ? [] : ['mountinfo']),
-].map((name) => `/proc/self/${name}`)
-const writable = guests.level === 'restricted' ? [] : ['/workspace', '/tmp', '/dev/shm']
-const lasting = /^(Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp|SigBlk|SigIgn|Cpus_allowed):/
-/**
- * Ids and folders; V8's own limit, which it has from its start and lies above that of the run in any case; what the
- * kernel's count of processes leaves to a run where all of a user's have to fit into it.
- */
-const varying =
-  /\b20\d{8}\b|(?<=--max-old-space-size=)\d+|(?<=^Max processes\s+)8[\d ]+|(?<=lazaret-|run-)[-\d]+/g
-const lookAroundInJavaScript = `
-{
-  const fs = process.getBuiltinModule('node:fs')
-  for (const path of ['limits', 'status']) console.log(fs.readFileSync('/proc/self/' + path, 'latin1'))
-  console.log(${JSON.stringify(writable)}.map((path) => { const { blocks, bsize, files } = fs.statfsSync(path); return [blocks * bsize, files] }))
-  console.log(process.cwd(), Object.entries(process.env).toSorted(), process.argv, process.execArgv, process.title, Object.keys(globalThis))
-  console.log(fs.readdirSync('/proc/self/fd').filter((name) => name < 3), process.pid === Number(fs.readlinkSync('/proc/self')), process.ppid, process.exitCode)
-}`
-const lookAround: Readonly<Record<GuestRuntime['runtime'], string>> = {
-  // The process itself becomes the one that reads.
-  shell: `exec cat ${facts.join(' ')}`,
-  // As a fork of a zygote it has a command line and mounts that are its own; what they come to is the same.
-  python: `
-import os
-for path in ('limits', 'status'): print(open('/proc/self/' + path).read())
-sizes = [(one.f_blocks * one.f_frsize, one.f_files, one.f_flag) for one in map(os.statvfs, ${JSON.stringify(writable)})]
-print(sizes, os.listdir('/proc/self/fd'), os.getcwd(), sorted(os.environ.items()), os.nice(0), os.getsid(0) == os.getpid())
-`,
-  // And so it has in JavaScript.
-  bun: lookAroundInJavaScript,
-  node: lookAroundInJavaScript,
-}
-
-describe('a guest of a parked worker', () => {
-  const smaller = {
-    memoryBytes: 400 * 1024 * 1024,
-    processesMax: 50,
-    openFilesMax: 100,
-    diskBytes: 32 * 1024 * 1024,
-    outputBytes: 200_000,
-    wallMs: 12_345,
-    cpuMs: 9000,
-    resultBytes: 5000,
-  }
-
-  const compared = ({ stdout }: RunResult, others: RegExp) =>
-    stdout
-      .split('\n')
-      .filter((line) => !others.test(line))
-      .filter((line) => !/^\w+:\t/.test(line) || lasting.test(line))
-      .map((line) => line.replace(/^\d+ \d+ \d+:\d+ /, '').replaceAll(varying, 'N'))
-      .toSorted()
-
-  for (const guest of all) {
-    for (const [what, limits] of Object.entries({ 'the usual limits': {}, 'smaller limits': smaller })) {
-      test(`${guest.runtime}: has the same surroundings as in a fresh cell, with ${what}`, async () => {
-        const code = lookAround[guest.runtime]
-        const request: RunRequest = { ...guest, code, limits, args: ['a'] }
-        await lazaret.releaseWorkers()
-        const cold = await guests.run(request)
-        const parked = await run(request)
-        assert.deepEqual([cold.receipt.start, cold.outcome, parked.outcome], ['cold', ok, ok], cold.stderr)
-        // Where an rlimit holds them, a fork has its zygote's data too, and its processes are counted otherwise.
-        // And each guest of its cell has an id of its own.
-        const others = parked.receipt.start === 'forked' ? /^Max (data size|processes) |^(U|G)id:/ : /^$/
-        assert.ok(compared(cold, others).length > 12)
-        assert.deepEqual(compared(parked, others), compared(cold, others))
-        const valuesOf = ({ receipt }: RunResult) => Object.values(receipt.limits).map(({ value }) => value)
-        assert.deepEqual(valuesOf(parked), valuesOf(cold))
-        assert.deepEqual(parked.receipt.layers, cold.receipt.layers)
-        const namesOf = ({ receipt }: RunResult) => Object.keys(receipt.observed).toSorted()
-        assert.deepEqual(namesOf(parked), namesOf(cold))
-      })
-    }
-  }
-
-  test('can call functions, and its files are collected', async () => {
-    const functions = { double: (value: unknown) => Number(value) * 2 }
-    const files = { 'in.txt': 'in' }
-    const javascript = `
-      const fs = await import('node:fs')
-      fs.writeFileSync('out.txt', fs.readFileSync('in.txt') + 'out')
-      await double(input.number)`
-    const requests: Readonly<Record<string, RunRequest>> = {
-      python: {
-        ...python,
-        code: `open('out.txt', 'w').write(open('in.txt').read() + 'out')\nawait double(input_data['number'])`,
-      },
-      bun: { ...bun, code: javascript },
-      node: { ...node, code: javascript },
-    }
-    for (const [name, request] of Object.entries(requests)) {
-      const input = { number: 21 }
-      const result = await run({ ...request, input, files, functions, collect: ['*.txt'] })
-      assert.deepEqual([result.value, result.outcome], [42, ok], `${name} ${result.stderr}`)
-      const found = Object.entries(result.files).map(
-        ([path, bytes]) => `${path}: ${Buffer.from(bytes).toString()}`,
-      )
-      assert.deepEqual(new Set(found), new Set(['in.txt: in', 'out.txt: inout']))
-    }
-    const { files: ofShell } = await run({ ...shell, code: 'cat in.txt > out', files, collect: ['out'] })
-    assert.equal(Buffer.from(ofShell['out'] ?? '').toString(), 'in')
-  })
-
-  test('has the process limit of its run, even if it was started with that limit', async () => {
-    const code = `
-import os, time
-count = 0
-try:
-    while count < 300:
-        if os.fork() == 0:
-            time.sleep(60)
-        count += 1
-except OSError:
-    pass
-time.sleep(0.1)
-count`
-    for (const limits of [{}, { processesMax: 20 }]) {
-      const { outcome, value, receipt } = await run({ ...python, code, limits })
-      const { value: most } = receipt.limits.processesMax
-      // Who counts without refusing ends the run.
-      if (outcome.kind === 'completed')
-        assert.ok(Number(value) <= Number(most), `${String(value)} of ${most}`)
-      else assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: most })
-    }
-  })
-
-  test('starts without delay', async () => {
-    const request = { ...node, code: '1' }
-    const cold = await guests.run(request)
-    const parked = await run(request)
-    assert.deepEqual([cold, parked].map(isWarm), [false, true])
-    // A start takes tens of milliseconds of a processor, the rest hardly any.
-    assert.ok(
-      parked.usage.cpuMs < cold.usage.cpuMs,
-      `${parked.usage.cpuMs} ms after a start for ${cold.usage.cpuMs} ms`,
-    )
   })
 })
 
@@ -359,49 +205,6 @@ describe('modules that are loaded ahead', () => {
   })
 })
 
-describe('a parked worker that dies', () => {
-  for (const guest of all) {
-    for (const what of ['its program', 'its cell'] as const) {
-      test(`${guest.runtime}: is replaced where ${what} was killed, and no run notices`, async () => {
-        const request = { ...guest, code: '' }
-        await warmUpFor(lazaret, request)
-        const [cell] = listCells()
-        const victim = (what === 'its program' ? cell?.guests[0] : undefined) ?? cell?.pid1
-        assert.ok(victim !== undefined)
-        process.kill(victim.pid, 'SIGKILL')
-        // An empty cell that the host has not heard of could have run what it was sent; a program tells.
-        if (guest === shell)
-          await eventually(() => (lazaret.stats().pools[0]?.lost === 1 ? undefined : 'not heard of'), waitMs)
-        else while (findProcess(victim.pid) !== undefined) continue
-        assert.deepEqual((await guests.run(request)).outcome, ok)
-        await waitForParked(lazaret.stats().pools[0]?.wanted ?? -1)
-        assert.equal(await isServedWarm(request), true)
-      })
-    }
-  }
-
-  test('counts as lost if no run arrived in the meantime', async () => {
-    const events: LazaretEvent[] = []
-    const pools = { node: { forks: false } }
-    await withLazaret({ pools, onEvent: (event) => events.push(event) }, async (own) => {
-      await own.warmUp({ language: 'javascript', runtime: 'node' })
-      const [cell] = listCells()
-      assert.ok(cell?.guests[0] !== undefined)
-      process.kill(cell.guests[0].pid, 'SIGKILL')
-      const stats = () => own.stats().pools[0]
-      await eventually(() => (stats()?.lost === 1 ? undefined : JSON.stringify(stats())), waitMs)
-      await waitForParked(1, own)
-      assert.equal(stats()?.failures, 0)
-      assert.deepEqual(
-        events
-          .map(({ type }) => type)
-          .filter((type) => !/^work-|^protection-lowered$|^leftovers-removed$/.test(type)),
-        ['pool-failing'],
-      )
-    })
-  })
-})
-
 describe('many runs at one moment', () => {
   test('are all served, each with its own result', async () => {
     const numbers = Array.from({ length: 50 }, (_, index) => index)
@@ -419,7 +222,7 @@ describe('many runs at one moment', () => {
     await lazaret.warmUp({ ...python, count: 1 })
     const first = await guests.run({ ...python, code: '1' })
     if (first.receipt.start !== 'forked') return t.skip('interpreters fork only behind namespaces')
-    await waitForParked(1)
+    await waitForParked(1, lazaret)
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, input) => guests.run({ ...python, code: 'input_data', input })),
     )
@@ -439,7 +242,7 @@ describe('many runs at one moment', () => {
     }
     const others = Array.from({ length: 40 }, () => note('other', { ...node, code: '1' }))
     const leaving = note('leaving', { ...node, code: '1', signal: controller.signal })
-    await eventually(() => (lazaret.stats().waiting > 0 ? undefined : 'nobody waits'), waitMs)
+    await eventually(() => (lazaret.stats().waiting > 0 ? undefined : 'nobody waits'), parkingMs)
     controller.abort()
     const { outcome, stdout, usage, receipt } = await leaving
     assert.deepEqual([outcome, stdout, usage.wallMs], [{ kind: 'cancelled' }, '', 0])
@@ -458,7 +261,7 @@ describe('the end', () => {
       const isStarting = () => own.stats().pools.some(({ starting, parked }) => starting + parked > 0)
       if (when === 'in a moment') await new Promise(setImmediate)
       if (when === 'while it starts')
-        await eventually(() => (isStarting() ? undefined : 'nothing starts'), waitMs)
+        await eventually(() => (isStarting() ? undefined : 'nothing starts'), parkingMs)
       await own[Symbol.asyncDispose]()
       await guests.leaks.check()
     }

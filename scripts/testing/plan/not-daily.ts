@@ -25,6 +25,7 @@ export const notDaily = [
   'test/observe/verify-audit',
   'test/oldest-node',
   'test/policy/validation/',
+  'test/pool/parked-',
   'test/runtimes/python/hostile',
   // The contract of the runtimes again: with parked workers, for Bun and Node (which share a harness), and over HTTP.
   'test/contracts/parked-runtimes',

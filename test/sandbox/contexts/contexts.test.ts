@@ -75,7 +75,7 @@ await describeContexts((sandbox) => {
   test('code that ignores an interrupt is ended, and the result says so; the next code gets a new context', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(context.runCode('x = 1'))
-    const deaf = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass'
+    const deaf = 'import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(60)'
     const { outcome, isStateKept, note } = await context.runCode(deaf, { timeout: 100 })
     assert.deepEqual([outcome.kind, isStateKept], ['timed-out', false])
     assert.match(note ?? '', /did not stop when it was interrupted.*fresh context/)
@@ -227,7 +227,8 @@ await describeContexts((sandbox) => {
     assert.equal(outcome.kind, 'completed')
     assert.deepEqual([stdout.length, truncated], [sandbox.limits.outputBytes, ['stdout']])
     const { seen } = await untilShown(
-      (timeout) => sandbox.runCode('print("y" * (12 * 1024 * 1024))\nwhile True: pass', { timeout }),
+      (timeout) =>
+        sandbox.runCode('print("y" * (12 * 1024 * 1024))\nimport time; time.sleep(60)', { timeout }),
       ({ seen: result }) => result.truncated.includes('stdout'),
     )
     assert.deepEqual([seen.outcome.kind, seen.truncated[0]], ['timed-out', 'stdout'])
