@@ -144,6 +144,8 @@ export class Pools implements AsyncDisposable {
     await Promise.allSettled(this.#refilling)
     await Promise.allSettled(this.#closing)
     await zygotes
+    // Those whose guests were parked have none now.
+    await this.#workers.closeZygotes()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

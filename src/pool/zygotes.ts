@@ -8,6 +8,7 @@ import type { Limits } from '../core/limits.ts'
 import type { Machine } from '../jail/machine/machine.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 import { withPossibleViews } from '../jail/machine/best-wall.ts'
+import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import { openZygote } from '../jail/cell/zygote-cell.ts'
 import type { Zygote, ZygoteProgram } from '../jail/cell/zygote-cell.ts'
 import { showFolders } from '../runtimes/packages/guest-packages.ts'
@@ -69,8 +70,8 @@ const pauseMs = 60_000
 export class Zygotes implements AsyncDisposable {
   readonly #parts: ZygotesParts
   readonly #kept = new Map<string, Kept>()
-  readonly #closing = new Set<Promise<void>>()
-  readonly #retiring = new Set<Kept>()
+  /** With the end of each. */
+  readonly #retiring = new Map<Kept, Promise<void>>()
   /** The zygotes whose failure has been reported. */
   readonly #failing = new Set<string>()
 
@@ -111,11 +112,10 @@ export class Zygotes implements AsyncDisposable {
    */
   async close(but: readonly WorkerShape[] = []): Promise<void> {
     const stay = new Set(but.map(zygoteKey))
-    const ending = [...this.#kept].filter(([key]) => !stay.has(key))
-    const ended = ending.map(async ([key, kept]) => {
-      const closing = this.#forget(key, kept)
+    for (const [key, kept] of this.#kept) if (!stay.has(key)) void this.#forget(key, kept)
+    const ended = [...this.#retiring].map(async ([kept, end]) => {
       const zygote = await kept.zygote
-      if (zygote === null || zygote.isEmpty) await closing
+      if (zygote === null || zygote.isEmpty) await end
     })
     await Promise.allSettled(ended)
   }
@@ -126,7 +126,7 @@ export class Zygotes implements AsyncDisposable {
    */
   endGuestsLater(): () => void {
     return this.#parts.clock.after(patienceMs, () => {
-      for (const { zygote } of [...this.#kept.values(), ...this.#retiring])
+      for (const { zygote } of [...this.#kept.values(), ...this.#retiring.keys()])
         void zygote.then((one) => one?.[Symbol.asyncDispose]()).catch(() => undefined)
     })
   }
@@ -134,7 +134,7 @@ export class Zygotes implements AsyncDisposable {
   /** Call this after every run has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-    await Promise.allSettled(this.#closing)
+    await Promise.allSettled(this.#retiring.values())
   }
 
   /** Undefined if there is no room for one more. */
@@ -188,6 +188,8 @@ export class Zygotes implements AsyncDisposable {
   async #tryToOpen(shape: WorkerShape, signal: AbortSignal): Promise<Zygote | null> {
     const { toolchains, machine } = this.#parts
     const shown = showFolders(this.#parts, shape.environment)
+    const needsCgroup = shape.runtime.zygote?.needsCgroup === true
+    if (needsCgroup && limitMechanisms(machine).processesMax !== 'cgroup') return null
     try {
       const program = shape.runtime.zygote?.plan({ ...shape, ...shown, toolchains }) ?? null
       if (program === null) return null
@@ -241,11 +243,9 @@ export class Zygotes implements AsyncDisposable {
   #retire(kept: Kept): Promise<void> {
     kept.opening.abort()
     // The next host removes what cannot be removed here, as it does after a host that was killed.
-    const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
-    this.#closing.add(closing)
-    this.#retiring.add(kept)
-    void closing.then(() => this.#closing.delete(closing))
-    void closing.then(() => this.#retiring.delete(kept))
-    return closing
+    const end = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
+    this.#retiring.set(kept, end)
+    void end.then(() => this.#retiring.delete(kept))
+    return end
   }
 }

@@ -60,7 +60,7 @@ export interface ZygoteWishes {
   readonly toolchains: Toolchains
 }
 
-/** An interpreter whose forks are guests. */
+/** An interpreter whose forks are guests; or a cell without one, in which guests are started. */
 export interface ZygoteSupport {
   /**
    * Null if zygotes are not supported on this machine. Throws INVALID_REQUEST for requests that it cannot fulfil, and
@@ -71,6 +71,8 @@ export interface ZygoteSupport {
   readonly proof?: string
   /** Whether the zygote's heap limit is fixed at its start, according to the memory limit of its guests. */
   readonly hasHeapLimit?: true
+  /** Only where a cgroup counts each guest's processes. RLIMIT_NPROC counts those of all guests of a cell together. */
+  readonly needsCgroup?: true
 }
 
 /** The complete definition of a runtime. registry.ts lists all of them. */

@@ -1,6 +1,7 @@
 /**
  * A cell in which guests are forked, as the host sees it. It is opened once for a program and its imports, and then
- * provides spaces whose guest is a fork of that program. To the rest of the host such a space is a cell like any other.
+ * provides spaces whose guest is a fork of that program. Without a program, guests are started in its spaces. To the rest
+ * of the host such a space is a cell like any other.
  */
 import type { Clock } from '../../core/clock.ts'
 import { endOnce } from '../../core/endings.ts'
@@ -33,7 +34,7 @@ export interface ZygoteOptions {
   readonly signal?: AbortSignal
 }
 
-/** An interpreter that speaks native/zygote on its descriptor 3. */
+/** An interpreter that speaks native/zygote on its descriptor 3. With an empty `argv` there is none. */
 export interface ZygoteProgram {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -58,6 +59,7 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
     place: ownView,
     diskBytes: limits.diskBytes,
     guests: guestsMax,
+    isTemplate: program.argv.length === 0,
   }
   const held = { ...limits, processesMax: limits.processesMax + guestsMax * processesPerGuest }
   const wanted = {
@@ -146,6 +148,11 @@ export class Zygote implements AsyncDisposable {
     return this.#isAlive
   }
 
+  /** Whether its guests are forks of its interpreter. Otherwise they are started. */
+  get forks(): boolean {
+    return this.#parts.program.argv.length > 0
+  }
+
   /** How many more guests can be forked now. */
   get room(): number {
     return this.#isAlive ? this.#freeGuests.length : 0
@@ -167,7 +174,7 @@ export class Zygote implements AsyncDisposable {
   }
 
   /**
-   * A space whose guest will be a fork: spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote.
+   * A space for one guest. If `forks`, spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote.
    */
   async build(limits: Limits, edge?: Edge): Promise<BuiltCell> {
     const { clock, shape } = this.#parts
@@ -183,8 +190,9 @@ export class Zygote implements AsyncDisposable {
       door = this.#family.openDoor(edge)
       ground = { ...this.#leaseSpace(guest, limits), edge: describeDoor(edge, door) }
       const leased = ground
-      const plan = planSpace({ ...shape, diskBytes: limits.diskBytes }, this.#family.groundOf(leased, guest))
-      const cell = await this.#family.build(await this.#family.launch(true), plan)
+      const space = { ...shape, diskBytes: limits.diskBytes }
+      const plan = planSpace(space, this.#family.groundOf(leased, guest), { isForked: this.forks })
+      const cell = await this.#family.build(await this.#family.launch(this.forks), plan)
       return {
         cell,
         ground,

@@ -8,6 +8,7 @@
 import { LazaretError } from '../../core/errors/errors.ts'
 import { planEtcFiles, planSystemLinks } from '../view/etc-files.ts'
 import { countLocks } from '../machine/locks.ts'
+import { planMasks } from '../view/proc-masks.ts'
 import { shareRow } from './plan-records.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
@@ -94,20 +95,33 @@ function makeMounts(
     ...planned.shows,
     ...planDevices(site, shape),
     { ...processes, path: 'proc' },
-    ...(shape.isSandbox === true
-      ? [
-          ...sandboxFolders.flatMap((path) => site.folder(path)),
-          ...planSandboxDisk(shape, view, planned.nextSlot),
-        ]
-      : writableMounts(shape.place, shape.diskBytes).flatMap((mount) => planWritable(site, mount))),
+    ...planWritable(shape, site, () => planSandboxDisk(shape, view, planned.nextSlot)),
     { do: 'pivot' },
     { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
     { do: 'root-guard', path: guestRoot },
     ...(memoryHeldByCgroup ? [] : [limitWatches]),
     ...(shape.network === 'none' ? limitTcp : []),
-    // No guest of a sandbox is in this view: each space covers /proc with its own, and masks that.
-    ...(shape.isSandbox === true ? [countLocks] : planMasks()),
+    // Each space covers /proc with its own, and masks that.
+    ...(hasOnlySpaces(shape) ? [countLocks] : planMasks()),
   ]
+}
+
+/** No guest has this view: each is in a space. */
+function hasOnlySpaces({ isSandbox, isTemplate }: CellShape): boolean {
+  return isSandbox === true || isTemplate === true
+}
+
+function planWritable(
+  shape: CellShape,
+  site: ConstructionSite,
+  sandboxDisk: () => PlanRecord[],
+): PlanRecord[] {
+  if (shape.isSandbox === true)
+    return [...sandboxFolders.flatMap((path) => site.folder(path)), ...sandboxDisk()]
+  return writableMounts(shape.place, shape.diskBytes).flatMap((mount) => [
+    ...site.folder(mount.path),
+    ...(hasOnlySpaces(shape) ? [] : [planTmpfs(mount)]),
+  ])
 }
 
 function planTexts({ isSandbox }: CellShape, { texts }: HostView): [string, string][] {
@@ -183,14 +197,14 @@ function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
   }
   return [
     ...site.folder('/dev/pts'),
-    ...(shape.isSandbox === true ? [] : [{ ...terminals, path: 'dev/pts' }]),
+    ...(hasOnlySpaces(shape) ? [] : [{ ...terminals, path: 'dev/pts' }]),
     ...Object.entries(links).map(([name, target]): PlanRecord => ({
       do: 'symlink',
       target,
       path: `dev/${name}`,
     })),
     ...site.folder('/dev/shm'),
-    ...(shape.isSandbox === true ? [] : [planTmpfs(sharedMemoryMount(shape.diskBytes))]),
+    ...(hasOnlySpaces(shape) ? [] : [planTmpfs(sharedMemoryMount(shape.diskBytes))]),
   ]
 }
 
@@ -222,48 +236,6 @@ function writableMounts(place: Place, diskBytes: number, owner = guestId): Writa
 
 function planTmpfs({ path, flags, options }: WritableMount): PlanRecord {
   return { do: 'mount', type: 'tmpfs', path: path.slice(1), flags, options }
-}
-
-function planWritable(site: ConstructionSite, mount: WritableMount): PlanRecord[] {
-  return [...site.folder(mount.path), planTmpfs(mount)]
-}
-
-/** Entries of a fresh /proc that are about the machine and not about the cell's processes. Absent ones are skipped. */
-function planMasks(): PlanRecord[] {
-  const unchangeable = [
-    '/proc/sys',
-    '/proc/sysrq-trigger',
-    '/proc/irq',
-    '/proc/bus',
-    '/proc/fs',
-    '/proc/acpi',
-    '/proc/scsi',
-    // Writing here makes the kernel monitor the pressure of the whole machine, in memory that no cgroup is charged for.
-    '/proc/pressure',
-  ]
-  const hidden = [
-    'kcore',
-    'keys',
-    'key-users',
-    'timer_list',
-    'kmsg',
-    'kallsyms',
-    'sched_debug',
-    'latency_stats',
-    'config.gz',
-    'vmallocinfo',
-    'cmdline',
-    'modules',
-    // Reading one of these blocks every lock, or every allocation, of the machine until the read ends.
-    'locks',
-    'zoneinfo',
-    'buddyinfo',
-  ]
-  return [
-    countLocks,
-    ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
-    ...hidden.map((name): PlanRecord => ({ do: 'mask', path: `/proc/${name}` })),
-  ]
 }
 
 /** Remembers which folders of the new root exist, so that parents are created only once. */

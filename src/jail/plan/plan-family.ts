@@ -100,7 +100,12 @@ export interface SpaceGround extends Omit<CellGround, 'cgroupJoins'> {
   readonly cgroupJoins: readonly string[]
 }
 
-export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
+/** With a zygote, its guest is a fork of that; otherwise it is started. */
+export function planSpace(
+  shape: CellShape,
+  ground: SpaceGround,
+  { isForked }: { readonly isForked: boolean },
+): CellPlan {
   const { identity, cgroupJoins, architecture, memoryHeldByCgroup } = ground
   const owner = identity.kind === 'own' ? guestId + ground.guest : guestId
   const folders = cgroupJoins.length
@@ -109,10 +114,12 @@ export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
   const readable = readablePaths(shape, ground.hostView)
   const records: PlanRecord[] = [
     ...open(folders),
-    ...open(2 * folders), // for the fork, which is not yet a child of pid 1 when it joins
+    ...(isForked ? open(2 * folders) : []), // for the fork, which is not yet a child of pid 1 when it joins
     { do: 'clone', flags: spaceNamespaces(shape.network) },
     ...cgroupJoins.map((_, index): PlanRecord => ({ do: 'join', slot: folders + index })),
-    ...cgroupJoins.map((_, index): PlanRecord => ({ do: 'guest-join', slot: 2 * folders + index })),
+    ...(isForked
+      ? cgroupJoins.map((_, index): PlanRecord => ({ do: 'guest-join', slot: 2 * folders + index }))
+      : []),
     { do: 'guard' },
     { do: 'unshare', flags: cgroupNamespace },
     ...planSpaceMounts(shape, owner),
@@ -121,7 +128,7 @@ export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
     { do: 'hostname', name: 'cell' },
     ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: owner, gid: owner } as const] : []),
     ...planGuestFilters(readable, { architecture, memoryHeldByCgroup }),
-    { do: 'forks', root: guestRoot },
+    ...(isForked ? [{ do: 'forks', root: guestRoot } as const] : []),
     { do: 'keep-capabilities', mask: capabilitiesOfSpace(identity.kind) },
     { do: 'serve' },
   ]

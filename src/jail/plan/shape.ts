@@ -24,6 +24,8 @@ export interface CellShape {
   readonly files?: Readonly<Record<string, string>>
   /** Whether it is a sandbox's, with a place where a space may have its own home. */
   readonly isSandbox?: boolean
+  /** Whether its processes are only those of its spaces, which mount over its view what is their own. */
+  readonly isTemplate?: boolean
   /** A folder of the host that is its /workspace, for its guests to write to. */
   readonly workspace?: string
   /** In the host's network: TCP ports that its guests may not bind. */

@@ -20,6 +20,14 @@ export const shellRuntime: Runtime = {
     fix: () => 'Install bash.',
     isShown: false,
   },
+  // Its cells differ only in what spaces have of their own. Building a space takes less than building a cell.
+  zygote: {
+    needsCgroup: true,
+    plan: ({ toolchains, packages, readable }) => {
+      const python = (packages.python ?? []).length === 0 ? null : toolchains.pythonOf({ isOwnView: true })
+      return { argv: [], env: {}, binds: [...showPython(python).binds, ...readable] }
+    },
+  },
   prepare(spec, limits, { toolchains, packages, place }): Program {
     const shell = toolchains.shell()
     if (shell === null)

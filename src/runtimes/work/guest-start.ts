@@ -18,7 +18,7 @@ export interface GuestGround {
   readonly ground: Pick<LeasedGround, 'limitGround'>
   readonly place: Place
   /** Present if the guest is a fork. */
-  readonly zygote?: Pick<Zygote, 'dataBytes'> | undefined
+  readonly zygote?: Pick<Zygote, 'dataBytes' | 'forks'> | undefined
 }
 
 /** The parts of a request that stay on the host. */
@@ -99,7 +99,7 @@ function commonSpec(program: Program, held: LimitPlan, on: GuestGround) {
     folder: on.place.workspace,
     rlimits: held.rlimits,
     ...(program.guestRequest !== undefined && { channel: 'cell' as const }),
-    isFork: on.zygote !== undefined,
+    isFork: on.zygote?.forks === true,
     ...heldByPid1(held),
   }
 }

@@ -69,7 +69,7 @@ export class ParkedWorker implements ReadyWorker {
   private constructor(built: BuiltCell, program: Program, { context, guest, parked }: Parking) {
     this.#program = program
     this.#parked = parked
-    this.start = context.zygote === undefined ? 'parked' : 'forked'
+    this.start = context.zygote?.forks === true ? 'forked' : 'parked'
     this.#built = built
     this.#context = context
     this.#guest = guest

@@ -69,11 +69,12 @@ test('a space has all layers of a cell, some of them from the cell that it lies 
     })
     const inside = { ...ground, guest: 0, cgroupJoins: ground.cgroupJoins.map(() => 'cell-1/tasks') }
     const layersIn = (plan: CellPlan) => plan.layers
-    assert.deepEqual(
-      layersIn(planSpace(exampleShape, { ...inside, around: family.layers })),
-      planExample(ground).layers,
-    )
-    const alone = planSpace(exampleShape, inside).layers
+    for (const isForked of [true, false])
+      assert.deepEqual(
+        layersIn(planSpace(exampleShape, { ...inside, around: family.layers }, { isForked })),
+        planExample(ground).layers,
+      )
+    const alone = planSpace(exampleShape, inside, { isForked: true }).layers
     assert.ok(!alone.includes('user-namespace') && !alone.includes('own-view'))
     // The cgroups of a sandbox's guests lie beside that of its control space.
     const command = planSandboxSpace(exampleShape, { ...inside, around: family.layers }, 'user').layers

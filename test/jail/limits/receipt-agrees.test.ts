@@ -82,7 +82,7 @@ function plansOf(situation: Situation, { diskBytes }: Limits): readonly CellPlan
   const family = planFamily(shape, ground, { family: parts, facts })
   const inside = { ...ground, guest: 0, cgroupJoins: ground.cgroupJoins.map(() => 'cell-1/tasks') }
   return situation.start === 'forked'
-    ? [family, planSpace(shape, inside)]
+    ? [family, planSpace(shape, inside, { isForked: true })]
     : [family, planSandboxSpace(shape, inside, 'user')]
 }
 

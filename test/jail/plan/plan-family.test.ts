@@ -25,8 +25,9 @@ function family(ground: CellGround): CellPlan {
   return planFamily(shape, ground, { family: parts, facts })
 }
 
-function space(ground: CellGround, guest = 3): CellPlan {
-  return planSpace(shape, { ...ground, guest, cgroupJoins: ground.cgroupJoins.map(() => 'cell-5/tasks') })
+function space(ground: CellGround, guest = 3, isForked = true): CellPlan {
+  const cgroupJoins = ground.cgroupJoins.map(() => 'cell-5/tasks')
+  return planSpace(shape, { ...ground, guest, cgroupJoins }, { isForked })
 }
 
 const names = (plan: CellPlan) => plan.records.map((record) => record.do)
@@ -93,6 +94,31 @@ for (const [who, ground] of Object.entries(grounds)) {
       'tmpfs /tmp',
       'tmpfs /workspace',
     ])
+  })
+
+  test(`started ${who}, a space whose guest is started asks no zygote, and its pid 1 alone joins the cgroup`, () => {
+    const forked = outline(space(ground))
+    const started = outline(space(ground, 3, false))
+    assert.deepEqual(
+      forked.filter((name) => !started.includes(name)),
+      [...(ground.cgroupJoins.length > 0 ? ['guest-join'] : []), 'forks'],
+    )
+    assert.deepEqual(
+      started,
+      forked.filter((name) => name !== 'guest-join' && name !== 'forks'),
+    )
+  })
+
+  test(`started ${who}, a template masks nothing and mounts nothing writable, because each space does`, () => {
+    const template = planFamily({ ...shape, isTemplate: true }, ground, {
+      family: { name: 'f', secret: Buffer.alloc(32), cgroupFolders: [], argv: [], env: {} },
+      facts,
+    })
+    const mounted = (plan: CellPlan) => recordsOf(plan, 'mount').map(({ path }) => path)
+    assert.deepEqual(mounted(template), ['proc'])
+    assert.ok(mounted(family(ground)).includes('workspace'))
+    assert.ok(!names(template).includes('mask') && names(family(ground)).includes('mask'))
+    assert.deepEqual(template.layers, family(ground).layers)
   })
 
   test(`started ${who}, the same shape and ground give the same bytes`, () => {
