@@ -114,8 +114,8 @@ export interface PoolSize {
   /** Parked at one time at most. 0 turns the pool off. Default 8. */
   readonly max: number
   /**
-   * Whether its workers are forks of one interpreter, where they can be: Python's, Bun's and Node's. With `client` each
-   * client has its own interpreter. Default true.
+   * Whether its workers are forks of one interpreter, where they can be: Python's, Bun's and Node's. For the shell, which
+   * has nothing to fork: whether they share the view of one cell. With `client` each client has its own. Default true.
    */
   readonly forks?: boolean | 'client'
 }

@@ -178,7 +178,8 @@ export interface LazaretOptions {
    * How many workers of a runtime are kept ready, parked in finished cells, each for one run. From the second request
    * of a kind on, the number follows demand. Default `{ min: 0, max: 8 }`; with `max: 0` every run starts cold. For
    * `snippet` it is the number of threads, and 0 refuses snippets. `forks` says whether workers of Python, Bun and Node
-   * are forks of one interpreter, where they can be. Default true; `client` gives each client its own interpreter.
+   * are forks of one interpreter, where they can be, and whether shell runs share the view of one cell. Default true;
+   * `client` gives each client its own.
    */
   readonly pools?: PoolSizes
   /** Python modules, or packages by language, that workers load ahead of a run, unless the request names others. */
