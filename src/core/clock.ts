@@ -34,8 +34,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * The first identifiers of a process come from the kernel: loading OpenSSL takes as long as a fifth of an empty script,
- * and a command needs two.
+ * The first identifiers of a process come from the kernel. Loading OpenSSL takes a fifth of the time of an empty
+ * script, and a command needs only two identifiers.
  */
 const fromKernelMax = 8
 let identifiers = 0
@@ -78,8 +78,8 @@ export function randomFraction(): number {
 }
 
 /**
- * Keeps the process alive until the returned function is called; neither a promise nor one of Lazaret's threads does
- * that.
+ * Keeps the process alive until the returned function is called. A pending promise does not keep it alive, nor do
+ * Lazaret's threads.
  */
 export function holdProcess(clock: Clock): () => void {
   return clock.after(timerMsMax, () => undefined)

@@ -3,7 +3,7 @@ import { LazaretError } from './errors/errors.ts'
 
 export type EndStep = () => unknown
 
-/** Ends them one after another. After trying all, throws END_FAILED with the names of those that could not be ended. */
+/** Ends them one after another. After trying all, throws END_FAILED with the reason of each failure. */
 export async function endInOrder(what: string, steps: Iterable<EndStep>): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {

@@ -43,9 +43,7 @@ const TiB = 1024 * 1024 * MiB
 export const timerMsMax = 2 ** 31 - 1
 
 interface LimitRange<Value> {
-  /**
-   * The limits of a run that names none. `null` means no bound; a request may ask for that only if it is the default.
-   */
+  /** The default. `null` means no bound; a request may ask for that only if it is the default. */
   readonly usual: Value
   readonly least: number
   readonly most: number

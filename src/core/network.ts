@@ -15,8 +15,9 @@ export type NetworkKind = (typeof networkKinds)[number]
 export interface NetworkPolicy {
   /**
    * `api.example.com`, `*.example.org:443` (every name below it, at any depth), `203.0.113.0/24:5432`,
-   * `[2001:db8::]/32:443`, `localhost:8080` (the host's own loopback). Without a port: 80 and 443. Private, link-local and
-   * the machine's own addresses only by a range that names them.
+   * `[2001:db8::]/32:443`, `localhost:8080` (the host's own loopback). Without a port: 80 and 443. Private and
+   * link-local addresses need a rule with their address or range; each of the machine's own addresses needs a rule of
+   * its own.
    */
   readonly allow: readonly string[]
   /** In the same form as `allow`, over which it takes precedence. Without a port, it applies to all ports. */
@@ -70,7 +71,7 @@ export interface ReachedHost {
 export interface NetworkRefusal {
   /** A name, or an address. The guest's own text, with only letters, digits, `.`, `-`, `_` and `:` left. */
   readonly host: string
-  /** Absent for a question about a name. */
+  /** Absent for a name lookup. */
   readonly port?: number
   readonly reason: RefusalReason
   readonly count: number
@@ -123,11 +124,11 @@ export function reportSince(
   if (before === undefined || after === undefined) return after
   const hosts = after.hosts.map((one) => {
     const old = before.hosts.find(({ host, port }) => host === one.host && port === one.port)
-    const less = (key: 'connections' | 'sentBytes' | 'receivedBytes') => one[key] - (old?.[key] ?? 0)
+    const increase = (key: 'connections' | 'sentBytes' | 'receivedBytes') => one[key] - (old?.[key] ?? 0)
     const [connections, sentBytes, receivedBytes] = [
-      less('connections'),
-      less('sentBytes'),
-      less('receivedBytes'),
+      increase('connections'),
+      increase('sentBytes'),
+      increase('receivedBytes'),
     ]
     return { ...one, connections, sentBytes, receivedBytes }
   })

@@ -1,5 +1,5 @@
 /** How a run ends, in one table: the text and the exit code that every adapter uses. */
-/** An error of the guest's own program, in the guest's own lines. Guest text: bounded, untrusted. */
+/** An error of the guest's program. Guest text: bounded, untrusted. */
 export interface GuestError {
   readonly name: string
   readonly message: string
@@ -23,8 +23,8 @@ export type Outcome =
       readonly allowed: number
     }
   /**
-   * Something that policy forbids, as reported by what refused it: the realm around an isolate, where the program does
-   * not run. Other runtimes have no such evidence: a call that seccomp ends with SIGSYS looks to the parent like a
+   * Something that policy forbids. The realm around an isolate refuses it and reports it; the program does not run in
+   * that realm. Other runtimes have no such evidence: a call that seccomp ends with SIGSYS looks to the parent like a
    * SIGSYS that the guest sent to itself, and is `killed`.
    */
   | { readonly kind: 'denied'; readonly what: string }

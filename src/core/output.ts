@@ -8,13 +8,13 @@ export interface LogEntry {
   readonly atMs: number
 }
 
-/** One displayed thing in several formats: MIME type → text, or base64 for binary types. */
+/** One display in several formats: MIME type → text, or base64 for binary types. */
 export type MimeBundle = Readonly<Record<string, string>>
 
 /** What a guest sends with a display in addition to the bundle. */
 export interface DisplayFacts {
-  /** By which it can be replaced. Guest text. */
+  /** The id by which a later display can replace this one. Guest text. */
   readonly displayId?: string
-  /** It takes the place of what was shown by this id. */
+  /** The display replaces the earlier one with this id. */
   readonly isUpdate?: true
 }

@@ -1,7 +1,8 @@
 /**
  * Built-ins as they were when this module loaded. Guest code may patch `JSON`, `Map.prototype` or `Array.prototype`. To
- * behave the same afterwards, the harness and the encoder use these functions and never call a method of an object. The
- * same care forbids `for…of`, spread and destructuring of arrays there: they run a patched iterator.
+ * behave the same afterwards, the harness and the encoder use these functions and never call a method of an object. For
+ * the same reason they avoid `for…of`, spread and destructuring of arrays, which run the array iterator: guest code may
+ * have patched that, too.
  */
 type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...rest: Arguments) => Result
 

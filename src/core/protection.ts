@@ -1,8 +1,8 @@
 /**
  * How strong the wall around a run is, strongest first.
  *
- * - `strong`: own uid, every namespace, seccomp, Landlock, no capabilities, limits enforced by cgroups.
- * - `standard`: the same without an own uid or cgroups; limits enforced by rlimits and a watchdog.
+ * - `strong`: a uid of its own, every namespace, seccomp, Landlock, no capabilities, limits enforced by cgroups.
+ * - `standard`: the same without a uid of its own or cgroups; limits enforced by rlimits and a watchdog.
  * - `restricted`: no namespaces: Landlock, seccomp and rlimits only.
  * - `none`: a plain process. Used only when the operator names it.
  */

@@ -1,8 +1,8 @@
 /**
  * The receipt of a run or a command, and the statement about any finished work: the audit log records it, and a
  * receipt's signature covers it. A statement is plain JSON. It has sizes and hashes of what a caller sent, but not the
- * contents. Of what a guest wrote it has the names of hosts that it asked for, with only letters, digits, `.`, `-`, `_` and
- * `:` left in them.
+ * contents. The only guest text in it is the names of hosts that the guest asked for, of which only letters, digits,
+ * `.`, `-`, `_` and `:` remain.
  */
 import type { LimitMechanism, LimitName, Limits } from './limits.ts'
 import type { Protection } from './protection.ts'
@@ -39,7 +39,7 @@ export interface Interpreter {
 
 /**
  * Why this one: `configured`, the option `toolchains` names it; `own`, it is the one that runs Lazaret; `packaged`, it
- * came with an npm package; `path`, it is the first on PATH that counts; `system`, it is the system's own.
+ * came with an npm package; `path`, it is the first suitable one on PATH; `system`, it is the system's own.
  */
 export type FoundBy = 'configured' | 'own' | 'packaged' | 'path' | 'system'
 
@@ -86,7 +86,7 @@ export interface StatedValidation {
 export interface Statement {
   /** The version of this format. */
   readonly version: 1
-  /** When the work had ended, ISO 8601. */
+  /** When the work ended, ISO 8601. */
   readonly time: string
   readonly id: string
   readonly kind: WorkKind
@@ -107,14 +107,14 @@ export interface Statement {
   readonly port?: number
   /** How many workers were requested. */
   readonly count?: number
-  /** The number of a command's credentials. */
+  /** How many credentials a command had. */
   readonly credentials?: number
   /** The text of the program or the command. */
   readonly code?: Digest
   /** The hash of a text itself; for any other value, of its tagged encoding. */
   readonly input?: Digest
   readonly stdin?: Digest
-  /** The hash of the canonical JSON of an object with the hash of each file under its path. */
+  /** The hash of the canonical JSON of an object that maps each path to the hash of its file. */
   readonly files?: Digest
   /** If validation read the program. */
   readonly validation?: StatedValidation

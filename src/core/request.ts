@@ -30,9 +30,9 @@ interface RunFields {
   /** TypeScript is compiled without checking types; decorators follow `experimentalDecorators`. */
   readonly language: Language
   /**
-   * Default: bun for javascript and typescript, else the language's own. `snippet` is for javascript that only
-   * computes: it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell.
-   * `isolate` is for javascript and typescript that needs no process: no files, no network, no timers, but some
+   * Default: bun for javascript and typescript, otherwise the language's own runtime. `snippet` is for javascript that
+   * only computes: it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no
+   * cell. `isolate` is for javascript and typescript that needs no process: no files, no network, no timers, but some
    * libraries.
    */
   readonly runtime?: RuntimeName
@@ -66,7 +66,8 @@ interface RunFields {
   readonly stdin?: string | Uint8Array
   /**
    * Environment variables, added to the few that every guest finds. The host's environment is not passed on. Bun reads
-   * them when it starts, so for such a run it starts cold; Python and Node do for those that they read at their start.
+   * them when it starts, so a run with `env` starts cold. Python and Node start cold only for the variables that they
+   * read at their start.
    */
   readonly env?: Readonly<Record<string, string>>
   /** Limits above the operator's ceilings are lowered, and the receipt says so. */
@@ -92,23 +93,26 @@ export interface RunHandles {
   /**
    * Called for each piece of output as it happens. The pieces of one stream come in order and none is lost. Pieces of
    * stdout and stderr come in the order in which they were written, unless that was at the same moment (two pipes
-   * cannot tell). If it returns a promise, it is not called again until that settles: a guest that still writes waits,
-   * and its time runs. `run()` resolves after the last piece was taken. `run()` throws what it throws.
+   * cannot tell). If it returns a promise, it is not called again until that settles. A guest that writes meanwhile is
+   * blocked, and its time runs on. `run()` resolves after the last piece was taken. What this function throws, `run()`
+   * throws.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
   /**
-   * Called for each console call of JavaScript as it happens. While a promise of this or of the other functions that hear
-   * the guest is pending, none of them is called, and a guest that says more waits.
+   * Called for each console call of JavaScript as it happens. While a promise that `onOutput`, `onLog`, `onDisplay` or
+   * `onClear` returned is pending, none of them is called, and a guest that sends more is blocked.
    */
   readonly onLog?: ((entry: LogEntry) => void) | ((entry: LogEntry) => Promise<void>)
   /**
-   * Called for each display of Python as it is shown, also for those that later ones replace. `facts` has the id of a
-   * display that has one, and says whether it takes the place of what was shown by that id.
+   * Called for each display of Python as it is shown, even if a later one replaces it. `facts` has the id of the
+   * display, if there is one, and says whether it replaces the earlier display with that id.
    */
   readonly onDisplay?:
     | ((bundle: MimeBundle, facts: DisplayFacts) => void)
     | ((bundle: MimeBundle, facts: DisplayFacts) => Promise<void>)
-  /** Called when the guest clears what it has shown: at once, or with `waits` when the next display comes. */
+  /**
+   * Called when the guest clears what it has shown. If `waits` is true, the displays stay until the next one arrives.
+   */
   readonly onClear?: ((waits: boolean) => void) | ((waits: boolean) => Promise<void>)
   /**
    * Whether the result has the output too. `false` needs `onOutput`, which then alone receives it, and leaves `stdout`
@@ -120,9 +124,9 @@ export interface RunHandles {
 /** One piece of code, to be executed once. Only `code` and `language` are required. */
 export interface RunRequest extends RunFields, RunHandles {
   /**
-   * With a policy as network: keys that the guest can use without having them. It finds a placeholder in the variable of
-   * each name; a process outside replaces it with the value in requests to the secret's hosts, over TLS, and masks it in
-   * answers. Such a run starts cold.
+   * API keys that the guest can use but never sees; they need a network policy. The variable with the name of each
+   * secret holds a placeholder. In requests to the secret's hosts, over TLS, a process outside the cell replaces the
+   * placeholder with the value, and it masks the value in answers. Such a run starts cold.
    */
   readonly secrets?: EdgeSecrets | undefined
 }

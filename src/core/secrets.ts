@@ -11,7 +11,7 @@ export interface EdgeSecret {
   /** Printable ASCII, 8 to 4096 characters. */
   readonly value: string
   /**
-   * Which hosts get it: `api.example.com`, `*.example.org`, `localhost:8443`, by TLS. Without a port: 443. Only
+   * Which hosts get it: `api.example.com`, `*.example.org`, `localhost:8443`, over TLS. Without a port: 443. Only
    * `http://localhost:8080` sends it unencrypted. The network policy has to allow each of them.
    */
   readonly hosts: readonly string[]

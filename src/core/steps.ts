@@ -4,7 +4,7 @@
  */
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** All of it at once. */
+/** Runs all parts without a pause. */
 export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next()

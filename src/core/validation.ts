@@ -1,6 +1,8 @@
 /** What validation says about a program before it runs. This is advice; the isolation does not depend on it. */
 
-/** How far validation goes: not at all, findings with the result, or a refusal of what is of level `high`. */
+/**
+ * `off`: nothing is validated. `warn`: the result contains the findings. `enforce`: code of level `high` is refused.
+ */
 export const validationModes = ['off', 'warn', 'enforce'] as const
 export type ValidationMode = (typeof validationModes)[number]
 

@@ -29,7 +29,7 @@ export interface WorkEnd {
   readonly validation?: Pick<Validation, 'riskLevel' | 'findings'>
   /** The statement about a run or a command, if the audit log or a receipt needs it. */
   readonly statement?: Statement
-  /** That of its receipt. */
+  /** The signature of its receipt. */
   readonly signature?: Signature
 }
 

@@ -41,7 +41,7 @@ export interface ValidationWork extends AnyWork {
   readonly kind: 'validation'
   readonly language: Language
   readonly code: string
-  /** The memory promised to the reader. */
+  /** The memory that is promised to the validation. */
   readonly limits: Partial<Limits>
 }
 
@@ -95,7 +95,7 @@ export interface CodeWork extends AnyWork {
   readonly context: string
   readonly language: ContextLanguage
   readonly code: string
-  /** Names of the variables that were set since it began. */
+  /** Names of the variables that `setEnvVars()` has set in the sandbox. */
   readonly variables?: readonly string[]
 }
 
@@ -117,7 +117,7 @@ export interface FilesWork extends AnyWork {
 export interface PortWork extends AnyWork {
   readonly kind: 'port'
   readonly sandbox: string
-  /** Inside. */
+  /** The port inside the sandbox. */
   readonly port: number
   /** The address of the host on which it listens. */
   readonly host: string

@@ -146,7 +146,7 @@ export const table = {
   END_FAILED: {
     kind: 'fault',
     message: 'Something could not be stopped, and parts of it may remain.',
-    hint: 'Remove the cause that the message names and try again. The next start cleans up after dead hosts.',
+    hint: 'Remove the cause that the message names and try again. What remains is removed when Lazaret starts again after this process has ended.',
     httpStatus: 500,
     exitCode: 70,
     retryable: true,

@@ -16,11 +16,11 @@ export interface LazaretErrorDetails {
   readonly cause?: unknown
   /** Replaces the table's message if a contract fixes the wording. */
   readonly message?: string
-  /** Overrides the table's if this error will not pass by itself. */
+  /** Overrides the table's value, for an error that does not go away by itself. */
   readonly retryable?: boolean
   /** When it is worth trying again. */
   readonly retryAfterMs?: number
-  /** The findings for which the code was rejected. */
+  /** The findings because of which the code was rejected. */
   readonly findings?: readonly Finding[]
 }
 

@@ -1,7 +1,7 @@
 /** Bytes as text and back, with a Buffer or without one, as in a browser. */
 
 const hasBuffer = typeof Buffer !== 'undefined'
-/** The number of arguments that every engine can pass to one call. */
+/** Every engine can pass this many arguments to one call. */
 const bytesAtOnce = 8192
 
 /** Never throws: characters outside base64 are skipped, and the first `=` ends the text. */

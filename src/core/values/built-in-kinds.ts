@@ -1,6 +1,6 @@
 /**
  * What kind of built-in an object is, whatever its prototype says. Bun needs more than half a millisecond to load
- * `node:util/types`, so it is loaded for the first object.
+ * `node:util/types`, so it is loaded when the first object is checked.
  */
 import type * as utilTypes from 'node:util/types'
 import { kindsByTag } from './kinds-by-tag.ts'

@@ -1,7 +1,6 @@
 /**
- * The live JavaScript value of each tag in `values.ts` that has no values inside. A decoder checks the whole shape
- * before it creates anything, and returns `malformed` if the shape is wrong. Input may be hostile: work stays
- * proportional to its size.
+ * Decodes the tags that contain no other values. A decoder checks the whole shape before it creates anything, and
+ * returns `malformed` if the shape is wrong. The input may be hostile, so the work stays proportional to its size.
  */
 import { fromBase64 } from './base64.ts'
 import { Unserializable } from './encode-leaf.ts'
@@ -13,8 +12,8 @@ export const malformed = Symbol('malformed')
 type LeafDecoder = (fields: Fields, isTrusted: boolean) => unknown
 
 /**
- * Also `malformed` for a tag that has values inside, for an unknown tag, and, in an untrusted document, for values that
- * take the engine longer than their size suggests.
+ * Also returns `malformed` for a tag that contains other values, for an unknown tag, and, in an untrusted document, for
+ * values that take the engine longer than their size suggests.
  */
 export function decodeLeaf(tag: string, fields: Fields, isTrusted: boolean): unknown {
   const decoder = decoders.get(tag)
@@ -51,7 +50,7 @@ const ifText = (value: unknown): unknown => (typeof value === 'string' ? value :
 // Decimals are bounded because parsing them is not linear in every engine.
 const integer = /^(?:-?\d{1,4300}|(-?)(0x[0-9a-f]+))$/
 
-/** The engine reads a quarter of a million digits in some milliseconds, in one piece. */
+/** The engine reads this many hexadecimal digits in some milliseconds, without a pause. */
 const integerLengthMax = 1024 * 1024
 
 function decodeInteger({ value }: Fields, isTrusted: boolean): unknown {
@@ -62,7 +61,7 @@ function decodeInteger({ value }: Fields, isTrusted: boolean): unknown {
     if (match[2] === undefined) return BigInt(match[0])
     return match[1] === '-' ? -BigInt(match[2]) : BigInt(match[2])
   } catch {
-    // Longer than the engine has integers.
+    // Longer than any integer of the engine.
     return malformed
   }
 }
@@ -90,8 +89,8 @@ function decodeDatetime(value: unknown): unknown {
 }
 
 /**
- * Others stay objects with their source: the engine reads a pattern in one piece, and takes milliseconds for each named
- * set (`\p{…}`).
+ * Beyond these bounds a regular expression stays an object with its source: the engine compiles a pattern without a
+ * pause, and takes milliseconds for each named set (`\p{…}`).
  */
 const sourceLengthMax = 4096
 const namedSetsMax = 8
@@ -115,8 +114,8 @@ function createRegExp(source: string, flags: string): unknown {
 /** A buffer of its own, never a slice of Node's shared pool. */
 function decodeBytes(value: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof value !== 'string' || value.length % 4 !== 0) return undefined
-  // The other alphabet; any other wrong character makes the result shorter. A regular expression would take five times
-  // as long.
+  // These belong to the URL-safe alphabet, which is not accepted; any other wrong character makes the result shorter. A
+  // regular expression would take five times as long.
   if (value.includes('-') || value.includes('_')) return undefined
   const bytes = fromBase64(value)
   const padding = value.endsWith('==') ? 2 : Number(value.endsWith('='))

@@ -1,12 +1,12 @@
 /**
- * The live JavaScript value of each tag in `values.ts` that has values inside: an empty one, and where each of its
- * members goes. The whole shape is checked before anything is made; `undefined` when the shape is wrong. Input may be
- * hostile: work stays proportional to its size.
+ * Decodes the tags that contain other values: each becomes an empty live value, and a description of where its members
+ * go. The whole shape is checked before anything is created; the result is `undefined` if the shape is wrong. The input
+ * may be hostile, so the work stays proportional to its size.
  */
 import type { Fields } from './decode-leaf.ts'
 import { keysOf } from '../known-keys.ts'
 
-/** A live value that is being filled, and its members as they are encoded. */
+/** A live value that is being filled, and its encoded members. */
 export interface Filling {
   readonly live: unknown
   readonly count: number

@@ -19,7 +19,7 @@ export function decodeTagged(tagged: unknown): Decoded {
   return decoding.decoded
 }
 
-/** Some microseconds; in a collection whose numbers collide, some milliseconds. */
+/** This many steps take some microseconds, or, in a collection whose hashes collide, some milliseconds. */
 const stepsAtOnce = 64
 
 /** Never throws. The document is not trusted: the caller runs the steps, and decides how long they may take. */
@@ -27,7 +27,7 @@ export function* decodeSteps(
   tagged: unknown,
   { mayHaveRefs = true }: { readonly mayHaveRefs?: boolean } = {},
 ): Steps<Decoded> {
-  // Most results are one of these, and are cheaper than the general case.
+  // Most results are primitives, for which this is cheaper than the general case.
   if (typeof tagged !== 'object' || tagged === null) return { value: tagged, truncated: false }
   const decoding = new DocumentDecoding(tagged, { isTrusted: false, mayHaveRefs })
   while (!decoding.advance(stepsAtOnce)) yield
@@ -36,7 +36,7 @@ export function* decodeSteps(
 
 interface DecodingOptions {
   readonly isTrusted: boolean
-  /** Without references there is nothing to search for. */
+  /** If false, the search for references is left out. */
   readonly mayHaveRefs: boolean
 }
 
@@ -52,7 +52,7 @@ class DocumentDecoding {
   readonly #root: unknown
   readonly #isTrusted: boolean
   readonly #refs: RefTargets
-  /** The nodes that some Ref names, with their live values as far as they exist. */
+  /** The nodes that a Ref points to, each with its live value once it exists. */
   readonly #targets: Map<unknown, unknown>
   readonly #open: Frame[] = []
   #hasTargets = false
@@ -104,7 +104,7 @@ class DocumentDecoding {
     return this.#open.length === 0
   }
 
-  /** The live value of a node, whose members come later. */
+  /** Creates the live value of a node. Its members are added later. */
   #begin(node: unknown, depth: number): unknown {
     if (typeof node !== 'object' || node === null) return node
     if (Array.isArray(node))
@@ -124,7 +124,7 @@ class DocumentDecoding {
     const leaf = decodeLeaf(tag, fields, this.#isTrusted)
     if (leaf !== malformed) return this.#note(fields, leaf)
     if (depth > depthMax) return malformed
-    // A number, or the tag of a number that JSON does not have.
+    // A number, or the tag of a number that JSON cannot express.
     const { value } = fields
     if (tag === 'timedelta' && (typeof value === 'number' || typeof value === 'object'))
       return this.#begin(value, depth + 1)
@@ -137,7 +137,7 @@ class DocumentDecoding {
     return this.#note(node, filling.live)
   }
 
-  /** What a node becomes must be known before its members are read, so that a Ref inside can name it. */
+  /** Notes the live value of a node before its members are read, so that a Ref among them can point to it. */
   #note(node: object, live: unknown): unknown {
     if (this.#targets.size > 0 && this.#targets.has(node)) this.#targets.set(node, live)
     return live

@@ -1,12 +1,12 @@
 /**
- * How single values look in the tagged format of `values.ts`: numbers, integers, dates, and what cannot cross.
- * Runs after guest code, so it uses captured built-ins only.
+ * Encodes single values in the tagged format of `values.ts`: numbers, integers, dates, and what cannot cross. Runs
+ * after guest code, so it uses captured built-ins only.
  */
 import { isDate, isRegExp } from './built-in-kinds.ts'
 import { bigIntText, isFiniteNumber, jsonString, stringSlice, uncurryThis } from '../primordials.ts'
 import { readProperty, textOr, unboxed } from './read-value.ts'
 
-// People read these texts; values that cannot cross do not deserve more.
+// Only people read these texts, so they need not be long.
 const descriptionMax = 1024
 // Python refuses longer decimal literals by default, and parsing decimals is not linear in every engine.
 const hugeInteger = 10n ** 4000n
@@ -15,8 +15,8 @@ const dateTime = uncurryThis(Date.prototype.getTime)
 const dateText = uncurryThis(Date.prototype.toISOString)
 
 /**
- * Stands for a value of the guest that could not cross, such as a function, and says how it looks. Tell it from others
- * by `instanceof` or `Unserializable.is(value)`.
+ * Stands for a value of the guest that could not cross, such as a function, and describes it. Recognize it with
+ * `instanceof` or `Unserializable.is(value)`.
  */
 export class Unserializable {
   readonly #isOurs = true

@@ -1,13 +1,13 @@
 /**
- * What the encoder writes of each kind of container: its members one by one, with what stands between them, and what
- * ends it. Runs after guest code, like `encode-value.ts`, and takes the same care: nothing is stored in arrays, because
- * their prototype may have setters.
+ * Writes each kind of container: its members one by one, the text between them, and the text that ends it. Runs after
+ * guest code, like `encode-value.ts`, and takes the same care. It stores nothing in arrays, because guest code may have
+ * added setters to their prototype.
  */
 import type { JsonText } from './json-text.ts'
 import { uncurryThis } from '../primordials.ts'
 import { hasField, isList, readKeys, readProperty, textOr, Unreadable } from './read-value.ts'
 
-/** Where a value stands: the steps back to the root of the encoded document, and its level of values. */
+/** The position of a value: the steps back to the root of the encoded document, and how deeply the value is nested. */
 export interface Place {
   readonly parent: Place | undefined
   readonly step: string | number
@@ -84,7 +84,7 @@ interface Linked {
 const mapForEach = uncurryThis(Map.prototype.forEach)
 const setForEach = uncurryThis(Set.prototype.forEach)
 
-/** Each member takes at least two characters, so too many are not even listed. */
+/** Each member takes at least two characters, so the list ends as soon as its members cannot fit. */
 class Links {
   count = 0
   first: Linked | undefined
@@ -115,7 +115,8 @@ export class MapMembers implements Members {
   constructor(value: ReadonlyMap<unknown, unknown>, place: Place, text: JsonText) {
     const links = new Links(text)
     mapForEach(value, (item, key) => links.add(key, item))
-    // A key, a value, and what ends the pair, because each may have its own members.
+    // Three steps for each entry: the key, the value and the end of the pair. Key and value may have members of their
+    // own.
     this.count = 3 * links.count
     this.#link = links.first
     this.#entries = below(place, 'value')
@@ -162,7 +163,7 @@ export class SetMembers implements Members {
   }
 }
 
-/** A cause, what an aggregate holds, and own fields. */
+/** The cause of an error, the errors of an aggregate, and the error's own fields. */
 export class ErrorMembers implements Members {
   readonly count: number
   readonly name: string
@@ -217,7 +218,7 @@ export class ErrorMembers implements Members {
 
 const noKeys: readonly string[] = []
 
-/** Fields that have their own place, and those that engines add to every error. */
+/** Fields that are written elsewhere. */
 function isErrorField(key: string): boolean {
   switch (key) {
     case 'name':

@@ -1,4 +1,4 @@
-/** A long text as the encoder writes it: piece by piece. Runs after guest code, so it uses captured built-ins only. */
+/** Writes a long text piece by piece. Runs after guest code, so it uses captured built-ins only. */
 import type { Members, MemberWriter } from './encode-members.ts'
 import { jsonString, stringCodeAt, stringSlice } from '../primordials.ts'
 

@@ -11,18 +11,18 @@ import type { Steps } from '../steps.ts'
 import { sliceText } from './text-slices.ts'
 
 const bytesMaxDefault = 16 * 1024 * 1024
-/** Some microseconds, unless a text or the bytes in one of them are long. */
+/** This many steps take some microseconds, unless one of them encodes a long text or many bytes. */
 const stepsAtOnce = 64
 
 export interface EncodeOptions {
   /** The encoded JSON may not be longer; a longer value is replaced as a whole. Default 16 MiB. */
   readonly maxBytes?: number
   /**
-   * A value with more lists, objects and the like is replaced as a whole. No limit by default, because bytes bound
-   * them, too.
+   * A value with more lists, objects and the like is replaced as a whole. No limit by default, because `maxBytes`
+   * bounds them, too.
    */
   readonly objectsMax?: number
-  /** What is written instead of a value. */
+  /** Returns what is written instead of a value. */
   readonly replace?: Replace
 }
 
@@ -45,7 +45,9 @@ export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): 
   return step.value
 }
 
-/** Many results are one small value. The whole encoder, first used in a new process, takes tenths of a millisecond. */
+/**
+ * Many results are one small value, and the first use of the whole encoder in a process takes tenths of a millisecond.
+ */
 function encodeSmall(value: unknown): string | undefined {
   switch (typeof value) {
     case 'number':
@@ -57,7 +59,7 @@ function encodeSmall(value: unknown): string | undefined {
   }
 }
 
-/** The same in parts, for a process that has something else to do. */
+/** The same in parts, for a process that has other work in between. */
 export function* encodeSteps(value: unknown, options: EncodeOptions = {}): Steps<EncodedJson> {
   const work = new DocumentEncoding(value, options)
   while (!work.advance(stepsAtOnce)) yield

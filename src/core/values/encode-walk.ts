@@ -1,6 +1,6 @@
 /**
  * The walk through a value that is being encoded: what is written for it and in which order. Nothing here recurses over
- * the value, so that it can stop anywhere. Like all of the writing half, it runs after guest code: see encode-value.ts.
+ * the value, so the walk can stop anywhere. It runs after guest code: see encode-value.ts.
  */
 import { toBase64 } from './base64.ts'
 import { isMap, isSet } from './built-in-kinds.ts'
@@ -39,7 +39,7 @@ import {
 import { SeenObjects } from './seen-objects.ts'
 import { depthMax } from './value-depth.ts'
 
-/** What is written instead of a value; `key` is what it stands under. */
+/** Returns what is written instead of a value; `key` is the key or index of the value. */
 export type Replace = (value: unknown, key: string | number) => unknown
 
 /**
@@ -96,7 +96,7 @@ export class Encoding {
     return this.#top === undefined
   }
 
-  /** What the members of a container write with. */
+  /** Writes one member of a container. */
   child(found: unknown, parent: Place, step: string | number): void {
     const value = this.#replace === undefined ? found : this.#replace(found, step)
     if (typeof value !== 'object' || value === null) return this.#write(value, parent)
@@ -206,7 +206,7 @@ export class Encoding {
 
   #binary({ name, bytes }: Binary): void {
     const length = bytesLength(bytes)
-    // Four characters for every three bytes.
+    // Base64 has four characters for every three bytes.
     this.text.requireRoom((length / 3) * 4)
     this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, length)}"}`)
   }

@@ -1,15 +1,18 @@
-/** Looks for what could not cross in a value's encoding. Runs inside too, so it uses captured built-ins only. */
+/**
+ * Searches an encoded value for parts that could not cross. It also runs inside the cell, so it uses captured built-ins
+ * only.
+ */
 import { stringIndexOf, stringSlice } from '../primordials.ts'
 
-// Quotes inside JSON strings are escaped, so neither can be part of one.
+// Quotes inside JSON strings are escaped, so neither text can occur in one.
 const tag = '{"$type":"Unserializable"'
-/** Before the fields of a plain object that happens to look like a tag. */
+/** Precedes the fields of a plain object that happens to look like a tag. */
 const escape = '{"$type":"Object","value":'
 const textStart = ',"text":'
 
 const parse = JSON.parse as (json: string) => string
 
-/** How the first part that could not cross looks to a person; `undefined` when all of it could. */
+/** The description of the first part that could not cross; `undefined` if there is none. */
 export function findUnserializable(json: string): string | undefined {
   for (let at = stringIndexOf(json, tag, 0); at >= 0; at = stringIndexOf(json, tag, at + 1)) {
     if (at >= escape.length && stringSlice(json, at - escape.length, at) === escape) continue

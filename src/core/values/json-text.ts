@@ -1,7 +1,7 @@
 /**
- * The JSON text that the encoder writes, within a limit. Built from pieces: a rope of a million of them would live long
- * enough for the collector to copy it again and again, so the pieces are made one flat string every few thousand
- * characters and die young. Runs after guest code, so it uses captured built-ins only.
+ * The JSON text that the encoder writes, within a limit. A rope of a million pieces would live so long that the garbage
+ * collector copies it again and again. So the pieces are flattened into one string every few thousand characters, and
+ * die young. Runs after guest code, so it uses captured built-ins only.
  */
 import { jsonString, stringCodeAt, uncurryThis } from '../primordials.ts'
 
@@ -58,7 +58,7 @@ export class JsonText {
     this.put(separator === '' ? text : separator + text)
   }
 
-  /** Escaping only makes a string longer, so one that cannot fit is not escaped first. */
+  /** Escaping only makes a string longer, so a string that cannot fit is refused before it is escaped. */
   requireRoom(length: number): void {
     if (length > this.#room) throw tooLarge
   }

@@ -1,4 +1,7 @@
-/** The kind of built-in of an object on platforms that cannot tell: in a browser, where values are not hostile. */
+/**
+ * Tells kinds of built-in objects by their tags, where the platform offers nothing better: in a browser, whose values
+ * are not hostile.
+ */
 
 const isOf =
   (...names: readonly string[]) =>

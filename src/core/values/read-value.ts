@@ -1,6 +1,6 @@
 /**
- * Looks into objects of guest code without trusting them: a getter, proxy trap or patched built-in that throws gives an
- * `Unreadable`, never an exception. Used by the encoder.
+ * Reads objects of guest code without trusting them: if a getter, proxy trap or patched built-in throws, the result is
+ * an `Unreadable`, never an exception. Used by the encoder.
  */
 import {
   isAnyArrayBuffer,
@@ -22,7 +22,7 @@ import {
   isArray,
 } from '../primordials.ts'
 
-/** What reading gave instead of a value: an exception's message. */
+/** The result of a read that threw: the message of the exception. */
 export class Unreadable {
   readonly #isOurs = true
   readonly message: string
@@ -35,7 +35,7 @@ export class Unreadable {
   }
 }
 
-/** Bytes of a buffer or view, and what it is called. */
+/** The bytes of a buffer or view, and the name of its type. */
 export interface Binary {
   readonly name: string
   readonly bytes: Uint8Array
@@ -73,7 +73,7 @@ export function isPlain(value: object): boolean {
   }
 }
 
-/** `Array.isArray`, which throws for a revoked proxy. */
+/** Like `Array.isArray`, but without its exception for a revoked proxy. */
 export function isList(value: object): value is readonly unknown[] {
   try {
     return isArray(value)

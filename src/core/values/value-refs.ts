@@ -1,4 +1,6 @@
-/** Finds the nodes that `Ref` tags name in an encoded document. Reads own properties only; nothing here recurses. */
+/**
+ * Finds the nodes that `Ref` tags point to in an encoded document. Reads own properties only; nothing here recurses.
+ */
 import { keysOf } from '../known-keys.ts'
 
 type Node = Readonly<Record<string | number, unknown>>
@@ -10,7 +12,7 @@ interface Members {
   next: number
 }
 
-/** The arrays and objects that some Ref names. The search runs in parts. */
+/** The arrays and objects that a Ref points to. The search runs in parts. */
 export class RefTargets {
   /** As the keys of a map without values yet. */
   readonly found = new Map<unknown, unknown>()
@@ -59,7 +61,10 @@ export class RefTargets {
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** The array or object at `path`, or `undefined`. A path is as long as the input made it, and walked once per Ref. */
+/**
+ * The array or object at `path`, or `undefined`. The input decides how long a path is; each path is walked once per
+ * Ref.
+ */
 export function findRefTarget(root: unknown, path: unknown): object | undefined {
   if (!Array.isArray(path)) return undefined
   let node = root

@@ -1,6 +1,6 @@
 /**
- * How values cross between host and guest: JSON plus tags. The format stands in docs/guide/values.md, under "The tags"; every
- * language follows it.
+ * How values cross between host and guest: JSON plus tags. docs/guide/values.md describes the format, under "The tags";
+ * every language follows it.
  */
 import { type Decoded, decodeSteps } from './decode-value.ts'
 import { encodeValueToJson, type EncodeOptions } from './encode-value.ts'
@@ -33,7 +33,7 @@ export function decodeValue(tagged: unknown): unknown {
   return decodeUntrusted(tagged).value
 }
 
-/** The same, and whether something of it was left out. */
+/** The same, with whether a part was left out. */
 export function decodeUntrusted(tagged: unknown): Decoded {
   return runSteps(decodeSteps(tagged))
 }
