@@ -1,7 +1,7 @@
 /**
  * What requests may ask for beyond their own work: the host's network, modules in workers, folders of the host. Absent
- * means refused, so that a request that was passed on unread, as in `run({ ...body })`, gets access to nothing on the
- * host.
+ * means refused, so that a request that was passed on unchecked, as in `run({ ...body })`, gets access to nothing on
+ * the host.
  */
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
@@ -89,14 +89,19 @@ function requireNetworkAndModules(
   const own = preloadFor(modules, language)
   const other = isFree ? undefined : preload.find((name) => !own.includes(name))
   if (other !== undefined)
-    throw denied(`preload: ${JSON.stringify(other)}; a request names modules only with \`access.preload\`.`)
+    throw denied(
+      `preload: ${JSON.stringify(other)}; a request may name other modules only with \`access.preload\`.`,
+    )
 }
 
 export function allowsNetwork(networks: readonly NetworkKind[], kind: NetworkKind): boolean {
   return networks.includes(kind) || (kind === 'policy' && networks.includes('local-policy'))
 }
 
-/** The same message for one that does not exist, so that a caller learns nothing about those that it may not use. */
+/**
+ * An environment that does not exist gets the same message, so that a caller learns nothing about environments that it
+ * may not use.
+ */
 function requireEnvironment(
   { environment }: { readonly environment?: string | undefined },
   { environments }: AccessRules,
@@ -108,7 +113,7 @@ function requireEnvironment(
 function requireVariables(names: readonly string[] = [], { env: isAllowed = true }: AccessRules): void {
   const [name] = names
   if (!isAllowed && name !== undefined)
-    throw denied(`env: ${JSON.stringify(name)}; requests bring no variables here, by \`access.env\`.`)
+    throw denied(`env: ${JSON.stringify(name)}; \`access.env\` allows requests no variables.`)
 }
 
 function requireFolder(option: 'workspaces' | 'readable', folder: string, rules: AccessRules): void {

@@ -1,6 +1,7 @@
 /**
  * Decides whether work may begin, before anything is spent on it. The checks in order: what a request may ask for, the
- * operator's own function, the breakers, the rate, the queue. A check that refuses leaves no trace in the earlier ones.
+ * operator's own function, the breakers, the rate, the queue. If a check refuses, the earlier ones undo what they have
+ * counted.
  */
 import { LazaretError } from '../core/errors/errors.ts'
 import { snippetsAreOff } from '../core/errors/snippets-off.ts'
@@ -46,7 +47,7 @@ export interface PolicyOptions {
   readonly room?: Room | undefined
 }
 
-/** The operator's decision. */
+/** Combines the operator's options into one decision. */
 export function policyOf(options: PolicyOptions): Policy {
   const { admit, hasSnippets = true, access = {}, breakers, rate, room } = options
   return {

@@ -30,7 +30,7 @@ export interface Begun {
   /** Only the first call counts. Rejects if the record could not be written. */
   readonly end: (end: WorkEnd) => Promise<void>
   readonly fail: (error: unknown) => Promise<void>
-  /** Takes over the ticket: it is returned when the returned function is called, and no longer at the end. */
+  /** Keeps the ticket beyond the end of the work, until the returned function is called. */
   readonly keep: () => () => void
 }
 
@@ -100,12 +100,12 @@ export class Governor {
     let ticket: Ticket | null = null
     let isOver = false
     let isKept = false
-    const told = Promise.withResolvers<void>()
+    const endReported = Promise.withResolvers<void>()
     const giveBack = async (): Promise<void> => ticket?.[Symbol.asyncDispose]()
     const keep = () => {
       isKept = true
       // A ticket that is returned without an end treats the work as never begun.
-      return () => void told.promise.then(giveBack).catch(() => undefined)
+      return () => void endReported.promise.then(giveBack).catch(() => undefined)
     }
     const end = async (how: WorkEnd): Promise<void> => {
       if (isOver) return
@@ -115,7 +115,7 @@ export class Governor {
         ticket?.ended?.(how)
         if (!isKept) await giveBack()
       } finally {
-        told.resolve()
+        endReported.resolve()
         await this.#record({ work, end: how, wallMs: clock.now() - askedAt })
       }
     }

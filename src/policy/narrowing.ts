@@ -9,19 +9,19 @@ export interface Narrowing<Value> {
   /** What a value may ask for, in words. */
   readonly allowed: string
   /** Describes what a value asks for beyond the present one. Empty if it only narrows. */
-  readonly findWidening: (name: string, wish: Value, standing: Value | undefined) => readonly string[]
+  readonly findWidening: (name: string, wish: Value, current: Value | undefined) => readonly string[]
   /** The narrower of both, for a value that widens nothing. Undefined leaves the option unset. */
-  readonly narrow: (wish: Value, standing: Value | undefined) => Value | undefined
+  readonly narrow: (wish: Value, current: Value | undefined) => Value | undefined
 }
 
 /** `usual` applies if no level is named. */
 export function higherLevel(usual: ProtectionLevel): Narrowing<ProtectionLevel> {
   return {
     allowed: 'only a higher level',
-    findWidening: (name, wish, standing = usual) =>
-      isAtLeast(wish, standing) ? [] : [`\`${name}\` ${wish} (${standing} stands)`],
+    findWidening: (name, wish, current = usual) =>
+      isAtLeast(wish, current) ? [] : [`\`${name}\` ${wish} (${current} is in force)`],
     // Only if it changes something, because a named level silences the warning about a weak wall.
-    narrow: (wish, standing) => (isAtLeast(standing ?? usual, wish) ? standing : wish),
+    narrow: (wish, current) => (isAtLeast(current ?? usual, wish) ? current : wish),
   }
 }
 
@@ -32,24 +32,23 @@ const limitNames = Object.keys(defaultLimits) as LimitName[]
 export function lowerLimits(usual: Bounds): Narrowing<Bounds> {
   return {
     allowed: 'only lower limits',
-    findWidening(name, wish, standing) {
-      const bounds = { ...usual, ...standing }
+    findWidening(name, wish, current) {
+      const bounds = { ...usual, ...current }
       return limitNames
         .filter((limit) => isAbove(wish[limit], bounds[limit]))
-        .map((limit) => `\`${name}.${limit}\` ${wish[limit] ?? 'null'} (${bounds[limit]} stands)`)
+        .map((limit) => `\`${name}.${limit}\` ${wish[limit] ?? 'null'} (${bounds[limit]} is in force)`)
     },
-    narrow(wish, standing = {}) {
+    narrow(wish, current = {}) {
       const changes = limitNames.filter(
-        (limit) =>
-          wish[limit] !== undefined && wish[limit] !== null && !isAbove(wish[limit], standing[limit]),
+        (limit) => wish[limit] !== undefined && wish[limit] !== null && !isAbove(wish[limit], current[limit]),
       )
-      return { ...standing, ...Object.fromEntries(changes.map((limit) => [limit, wish[limit]])) }
+      return { ...current, ...Object.fromEntries(changes.map((limit) => [limit, wish[limit]])) }
     },
   }
 }
 
 /** `null` means no limit, and so does an absent value. */
-function isAbove(wish: number | null | undefined, standing: number | null | undefined): boolean {
-  if (wish === undefined || standing === undefined || standing === null) return false
-  return wish === null || wish > standing
+function isAbove(wish: number | null | undefined, current: number | null | undefined): boolean {
+  if (wish === undefined || current === undefined || current === null) return false
+  return wish === null || wish > current
 }

@@ -60,7 +60,10 @@ export class RateLimiter {
     return { isAllowed: true, retryAfterMs: 0 }
   }
 
-  /** The same. The returned function undoes the count, if another check refuses the execution. Throws RATE_LIMITED. */
+  /**
+   * Like `checkLimit`, but throws RATE_LIMITED. The returned function undoes the count, for an execution that another
+   * check refuses.
+   */
   take(client: string): () => void {
     const { isAllowed, retryAfterMs } = this.checkLimit(client)
     if (!isAllowed) {

@@ -43,7 +43,7 @@ const guestPath = absolutePath
 export const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** `path` reads a path of the host: in a file it may be relative. */
+/** `path` checks a path of the host; in a configuration file it may be relative. */
 export function readableFolders(path: z.ZodType<string, string>) {
   return namedFolders(path.refine((found) => existsSync(found), { error: 'does not exist' }))
 }

@@ -14,7 +14,7 @@ export interface RetryOptions {
   readonly firstPauseMs?: number
   /** Default 10 s. */
   readonly pauseMsMax?: number
-  /** Of the pauses. Default: the system's. */
+  /** The clock of the pauses. Default: the system's. */
   readonly clock?: Clock
   /** From 0 to 1. Default: at random. */
   readonly random?: () => number
@@ -30,7 +30,8 @@ const optionsSchema = z.strictObject({
 })
 
 /**
- * No retry: a client that asks too often should ask less, and a breaker is open because more attempts would not help.
+ * The refusals that are retried. RATE_LIMITED and CIRCUIT_OPEN are not: a client that asks too often should ask less,
+ * and a breaker is open because more attempts would not help.
  */
 const capacity: readonly ErrorCode[] = ['QUEUE_FULL', 'CLIENT_QUEUE_FULL']
 

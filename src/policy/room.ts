@@ -30,7 +30,7 @@ export interface Wish {
 /** A slot, until it is released. */
 export interface Place {
   readonly queuedMs: number
-  /** The first call counts. */
+  /** Only the first call counts. */
   readonly leave: () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * The limits of a sandbox, which differ from those of a run because a small machine runs more than one program. Files
- * are in memory, so both count together: a request for more files gets the memory for them. Pure.
+ * The limits of a sandbox. They differ from those of a run because a sandbox, like a small machine, runs more than one
+ * program. Files are in memory, so both count together: a request for more files gets the memory for them. Pure.
  */
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Clamp, LimitName, Limits } from '../core/limits.ts'
@@ -27,7 +27,7 @@ const usual = {
   diskBytes: 2 * GiB,
 }
 
-/** By default four sandboxes fit into the memory that may be promised, or as many as fit with this much each. */
+/** By default a sandbox gets a quarter of the memory that may be promised, but at least this much. */
 const fitting = 4
 const memoryLeastBytes = GiB
 /** The memory that can be promised varies from start to start, but a default should not. */
@@ -62,7 +62,7 @@ export function resolveSandboxLimits(
   return { limits, clamps, clamped: names.filter(wasSaid) }
 }
 
-/** The most that files may take of this much memory: half, or all but what programs need. */
+/** The most that files may take of this much memory: half, or all but what programs need if that is more. */
 export function filesIn(memoryBytes: number): number {
   return Math.floor(memoryBytes - Math.min(memoryBytes / 2, programsBytes))
 }
@@ -89,7 +89,7 @@ function defined(limits: Partial<Limits>): Partial<Limits> {
 function requirePossible({ diskBytes, memoryBytes }: Partial<Limits>): void {
   if (diskBytes === undefined || memoryBytes === undefined || diskBytes <= filesIn(memoryBytes)) return
   throw new LazaretError('INVALID_REQUEST', {
-    detail: `limits: of a memoryBytes of ${memoryBytes} files may take ${filesIn(memoryBytes)}, and diskBytes is ${diskBytes}.`,
+    detail: `limits: with a memoryBytes of ${memoryBytes} files may take ${filesIn(memoryBytes)}, but diskBytes is ${diskBytes}.`,
     hint: `Raise memoryBytes to ${memoryFor(diskBytes)}, or leave it out: files lie in memory, and programs need some of it, too.`,
   })
 }

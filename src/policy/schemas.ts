@@ -19,7 +19,10 @@ export const limitsSchema = z
   .strictObject(rangeSchemas as { [Name in LimitName]: z.ZodType<Limits[Name]> })
   .partial()
 
-/** As `import` has them, in each language. A package may be of a scope, and name its own file. */
+/**
+ * Names as `import` takes them, in each language. A package may have a scope, and a path to one of its files may
+ * follow.
+ */
 const moduleNames = {
   python: /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/,
   node: /^(?:@\w[\w.-]*\/)?\w[\w.-]*(?:\/\w[\w.-]*)*$/,
@@ -33,13 +36,13 @@ const namesOf = (pattern: RegExp, what: string) =>
 const pythonModules = namesOf(moduleNames.python, 'module')
 const nodePackages = namesOf(moduleNames.node, 'package')
 
-/** The operator's. */
+/** The operator's option. */
 export const preloadOptionSchema = z.union([
   pythonModules,
   z.strictObject({ python: pythonModules.optional(), node: nodePackages.optional() }),
 ])
 
-/** A request's: what its language lets them be, `checkPreload` says. */
+/** For a request, whose modules `checkPreload` checks by its language. */
 export const preloadSchema = z.array(z.string().max(moduleCharactersMax)).max(modulesMax)
 
 export function checkPreload(
@@ -143,7 +146,7 @@ export function sayIssues(error: z.ZodError): string {
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_union' && issue.message === zodUnionText) return describeUnion(issue)
-  // A key of a record that does not fit: what is wrong with it is one level down.
+  // For an invalid key of a record, the reason is one level down.
   const message =
     issue.code === 'invalid_key' ? issue.issues.map((inner) => inner.message).join(', ') : issue.message
   return issue.path.length === 0 ? message : `${describePath(issue.path)}: ${message}`

@@ -1,4 +1,4 @@
-/** Secrets that the edge of a network puts in. */
+/** Checks the secrets that the edge of a network inserts into requests. */
 import { z } from 'zod'
 
 import { secretPlaces } from '../../core/secrets.ts'
@@ -39,4 +39,6 @@ export const secretsSchema: z.ZodType<EdgeSecrets> = z
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'is not the name of a variable' }),
     secretSchema,
   )
-  .refine((secrets) => Object.keys(secrets).length <= secretsMax, { error: `are more than ${secretsMax}` })
+  .refine((secrets) => Object.keys(secrets).length <= secretsMax, {
+    error: `must have at most ${secretsMax} members`,
+  })

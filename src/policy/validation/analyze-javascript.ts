@@ -21,7 +21,7 @@ export interface JavaScriptSource {
   readonly findingsMax: number
 }
 
-/** The parser has the deepest stack; this error says that the nesting is too deep for it. */
+/** The parser recurses, so deep nesting overflows its stack. Every error but a SyntaxError is taken for that. */
 export function analyzeJavaScript(source: JavaScriptSource): readonly FoundRow[] {
   try {
     return new Analysis(source).read(parseProgram(source))
@@ -69,7 +69,7 @@ const requireNames = new Set(['require', 'module.require', 'process.getBuiltinMo
 interface Visit {
   readonly node: SyntaxNode
   readonly parent: SyntaxNode
-  /** Under which the parent has it. */
+  /** The field of the parent that contains the node. */
   readonly key: string
 }
 

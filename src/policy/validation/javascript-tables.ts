@@ -11,7 +11,7 @@ function all(...rows: readonly [string, RuleName][][]): Table {
   return new Map(rows.flat())
 }
 
-/** Importing them, or a file of theirs. Without `node:`. */
+/** Modules whose import is reported, as is the import of one of their files. Without `node:`. */
 export const modules = all(
   each('process', 'child_process cluster execa cross-spawn'),
   each('dynamic-code', 'vm vm2 repl'),
@@ -21,13 +21,13 @@ export const modules = all(
   each('internals', 'inspector v8 trace_events bun:jsc'),
 )
 
-/** Names that every program has. */
+/** Global names. */
 export const names = all(
   each('dynamic-code', 'eval Function'),
   each('network', 'fetch WebSocket EventSource XMLHttpRequest'),
 )
 
-/** Dotted names; what leads to the global object is left out of them. */
+/** Dotted names, without the global object in front. */
 export const members = all(
   each('native-code', 'process.binding process.dlopen'),
   each('process', 'process.kill Bun.spawn Bun.spawnSync Bun.$ Deno.Command Deno.run'),
@@ -53,13 +53,13 @@ export const fileFunctions: ReadonlySet<string> = new Set(
   fileCalls.split(' ').flatMap((name) => [name, `${name}Sync`]),
 )
 
-/** They run a text as code. */
+/** Timers, which run a string as code. */
 export const timers: ReadonlySet<string> = new Set(
   ['Timeout', 'Interval', 'Immediate'].map((name) => `set${name}`),
 )
 
 export const globalObjects: ReadonlySet<string> = new Set(['globalThis', 'global', 'window', 'self'])
 
-/** Objects that all of a program shares. */
+/** Objects that the whole program shares. */
 export const sharedObjects =
   /^(?:Object|Array|Function|String|Number|Promise|RegExp|Map|Set|Error|Symbol)\.prototype\b/

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads'
 import { analyzeJavaScript } from './analyze-javascript.ts'
 import type { JavaScriptSource } from './analyze-javascript.ts'
 
-// The first call of each function is the slowest.
+// The first call of each function is the slowest, so it is made before the first program arrives.
 analyzeJavaScript({
   code: 'export const a = [`${1}`].map((b) => b.c)',
   language: 'typescript',

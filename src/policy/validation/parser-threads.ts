@@ -1,7 +1,7 @@
 /**
- * Threads of this process that parse JavaScript and TypeScript. The parser is written in JavaScript, so a program made
- * to break it only throws. A separate thread keeps it off the event loop, has a bounded heap, and is ended if a program
- * takes too long (docs/decisions/0037-validation-reads-and-never-runs.md).
+ * Threads of this process that parse JavaScript and TypeScript. The parser is written in JavaScript, so a program that
+ * is made to break it can only make it throw. A separate thread keeps it off the event loop, has a bounded heap, and is
+ * ended if a program takes too long (docs/decisions/0037-validation-reads-and-never-runs.md).
  */
 import { Worker } from 'node:worker_threads'
 
@@ -116,7 +116,7 @@ class ParserThread implements LastingWorker<JavaScriptSource, Rows> {
   }
 }
 
-/** The kernel may have no more threads for us; then the error comes at once. */
+/** The kernel may refuse another thread. Then the constructor throws. */
 function startThread(): Worker {
   try {
     const streams = { stdout: true, stderr: true }

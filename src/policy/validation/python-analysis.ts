@@ -125,7 +125,7 @@ export class PythonAnalysis {
 
 function requireRows(value: unknown): readonly FoundRow[] {
   const rows = checkRows(value)
-  if (rows === undefined) throw broken('Its answer is not one.')
+  if (rows === undefined) throw broken('Its answer has the wrong form.')
   return rows
 }
 

@@ -19,7 +19,7 @@ function inModule(module: string, names: string): string {
 }
 
 export const pythonTables = {
-  /** Importing them, or a module below them. */
+  /** Modules whose import is reported, as is the import of a module below them. */
   modules: all(
     each('dynamic-import', 'importlib imp pkgutil runpy zipimport'),
     each('dynamic-code', 'code codeop'),
@@ -52,14 +52,14 @@ export const pythonTables = {
     each('unserialize', 'yaml.load yaml.unsafe_load pandas.read_pickle torch.load'),
     each('native-code', 'numpy.ctypeslib'),
   ),
-  /** Names that every program has. */
+  /** Global names. */
   names: all(
     each('dynamic-code', 'eval exec compile'),
     each('dynamic-import', '__import__ __loader__ __spec__'),
     each('dunder-escape', '__builtins__'),
     each('internals', 'globals breakpoint'),
   ),
-  /** Attributes of any object, also where a string names them. */
+  /** Attributes of any object, even if only a string names them. */
   attributes: all(
     each(
       'dunder-escape',
@@ -72,7 +72,7 @@ export const pythonTables = {
     ),
     each('dunder-escape', 'cr_code ag_frame tb_frame tb_next f_back f_globals f_locals f_builtins f_code'),
   ),
-  /** What takes a path first. */
+  /** Functions whose first argument is a path. */
   openers: [
     'open',
     ...inModule('os', 'open listdir scandir walk stat remove unlink rename rmdir mkdir makedirs chmod').split(

@@ -7,17 +7,17 @@ import type { LazaretOptions } from '../../../engine/options/options.ts'
 type Values = Partial<Record<OptionName, unknown>>
 
 /** Describes each setting of a file that would widen the options. Empty if the file only narrows them. */
-export function findWidening(standing: LazaretOptions, wish: LazaretOptions): string[] {
+export function findWidening(current: LazaretOptions, wish: LazaretOptions): string[] {
   return rowsOf(wish).flatMap(([name, { files }]) =>
     typeof files === 'string'
       ? [`\`${name}\``]
-      : files.findWidening(name, (wish as Values)[name], (standing as Values)[name]),
+      : files.findWidening(name, (wish as Values)[name], (current as Values)[name]),
   )
 }
 
 /** Combines both: the narrower value of each option. For a file that widens nothing. */
-export function narrow(standing: LazaretOptions, wish: LazaretOptions): LazaretOptions {
-  const narrower: Values = { ...standing }
+export function narrow(current: LazaretOptions, wish: LazaretOptions): LazaretOptions {
+  const narrower: Values = { ...current }
   for (const [name, { files }] of rowsOf(wish)) {
     const value = typeof files === 'string' ? undefined : files.narrow((wish as Values)[name], narrower[name])
     if (value !== undefined) narrower[name] = value

@@ -94,11 +94,11 @@ const wide: Readonly<Record<string, LazaretOptions>> = {
   '`breaker`': { breaker: {} },
   '`uidRange`': { uidRange: { first: 100_000, count: 65_536 } },
   '`allowUnenforced`': { allowUnenforced: [] },
-  '`minimumProtection` restricted (standard stands)': { minimumProtection: 'restricted' },
-  '`defaults.wallMs` 30001 (30000 stands)': { defaults: { wallMs: 30_001 } },
-  '`ceilings.wallMs` 5001 (5000 stands)': { ceilings: { wallMs: 5_001 } },
-  '`defaults.cpuMs` null (100 stands)': { defaults: { cpuMs: null } },
-  '`defaults.memoryBytes` 536870913 (536870912 stands)': { defaults: { memoryBytes: 536_870_913 } },
+  '`minimumProtection` restricted (standard is in force)': { minimumProtection: 'restricted' },
+  '`defaults.wallMs` 30001 (30000 is in force)': { defaults: { wallMs: 30_001 } },
+  '`ceilings.wallMs` 5001 (5000 is in force)': { ceilings: { wallMs: 5_001 } },
+  '`defaults.cpuMs` null (100 is in force)': { defaults: { cpuMs: null } },
+  '`defaults.memoryBytes` 536870913 (536870912 is in force)': { defaults: { memoryBytes: 536_870_913 } },
 }
 
 test('a found file that widens an option stops the command, and the error says what and how to allow it', async () => {
