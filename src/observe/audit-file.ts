@@ -64,7 +64,7 @@ export class AuditFile {
 
   async #open(): Promise<void> {
     if (!(await this.#lock(this.#file)))
-      throw new Error('Something else writes to it: another process, or another Lazaret of this one.')
+      throw new Error('Something else writes to it: another process, or another Lazaret in this process.')
     const { size } = fstatSync(this.#file)
     const { end, torn, isUnended } = findEnd(await this.#readEnd(size))
     this.#end = end
@@ -74,7 +74,7 @@ export class AuditFile {
     this.#isOpen = true
   }
 
-  /** All of it, or nothing that a reader would take for a record. Throws the system's error. */
+  /** Writes all entries, or nothing that a reader would take for a record. Throws the system's error. */
   async append(entries: readonly Entry[], lost: number): Promise<void> {
     await this.open()
     let gap: Gap = lost === 0 ? this.#gap : { ...this.#gap, lost }
@@ -100,7 +100,10 @@ export class AuditFile {
     this.#isUnended = false
   }
 
-  /** Half a record is useless. If the file may only grow, it is found later as an unfinished line. */
+  /**
+   * Half a record is useless. If the file cannot be truncated because it may only grow, the half is later read as an
+   * unfinished line.
+   */
   async #takeBack(): Promise<void> {
     try {
       await cutAt(this.#file, this.#bytes)

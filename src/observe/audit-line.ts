@@ -1,7 +1,7 @@
 /**
- * A line of the audit log: canonical JSON with the hash of the line before it and, over all of that, its own. So a
- * changed line does not match its own hash, and if a line was removed, moved or rewritten, the next line does not
- * match.
+ * A line of the audit log: canonical JSON that contains the hash of the previous line, and a hash of everything else in
+ * the line. So a changed line does not match its own hash, and if a line was removed, moved or rewritten, the next line
+ * does not match.
  */
 import type { Signature, Statement } from '../core/receipt.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -42,7 +42,10 @@ export const chainStart: ChainEnd = { sequence: 0, sha256: '0'.repeat(64) }
 
 /** Many times what a record takes. */
 export const lineBytesMax = 64 * 1024
-/** Two hashes. Trying to parse text that is not JSON takes the engine a thousand times as long as this comparison. */
+/**
+ * A line has at least two hashes. Trying to parse text that is not JSON takes the engine a thousand times as long as
+ * this comparison.
+ */
 const lineLengthMin = 2 * chainStart.sha256.length
 
 export function writeLine(after: ChainEnd, entry: Entry, gap: Gap = {}): { text: string; end: ChainEnd } {
@@ -68,7 +71,7 @@ export function readLine(text: string): AuditLine | undefined {
   }
 }
 
-/** Anybody can write a line with a matching hash. */
+/** Checks the types of the fields, because anybody can write a line with a matching hash. */
 function hasForm({ sequence, previous, statement, torn, signature }: Partial<AuditLine>): boolean {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null
   const isPlaced = Number.isSafeInteger(sequence) && typeof previous === 'string'

@@ -25,13 +25,13 @@ export interface AuditLogParts {
   readonly clock: Pick<Clock, 'timestamp'>
   /** The level of cells, for work that has no receipt. */
   readonly level: () => Protection | undefined
-  /** Called once when the log can no longer be written, until it can be written again. */
+  /** Called when the log can no longer be written, and not again until it could be written in between. */
   readonly onFailed: (failure: LazaretError) => void
 }
 
-/** Some milliseconds of the event loop. */
+/** Writing this many takes some milliseconds of the event loop. */
 const batchMax = 64
-/** Some 20 MiB. Beyond that, records are only counted. */
+/** They take some 20 MiB. Further records are only counted. */
 const waitingMax = 10_000
 
 interface Waiting {

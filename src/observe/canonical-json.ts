@@ -1,8 +1,8 @@
 /**
  * One text for each value, so that hashes and signatures of it are well defined: JSON as RFC 8785 (JCS) writes it. Keys
  * are sorted by their UTF-16 code units; there is no space between tokens; numbers and strings are written as
- * JSON.stringify does, as the RFC requires. A key without a value is left out. Two things are stricter here: half a
- * surrogate pair is written as an escape instead of refused, and nesting has a bound.
+ * JSON.stringify does, as the RFC requires. A key whose value is undefined is left out. Two things differ from the RFC:
+ * a lone surrogate is written as an escape instead of refused, and nesting has a bound.
  */
 
 /** Records have six levels. */

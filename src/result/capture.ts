@@ -16,7 +16,10 @@ export class Capture {
   readonly #keeps: boolean
   #bytes = 0
 
-  /** The cell counts the budget at the source, so nothing beyond it ever arrives here. Without one nothing is kept. */
+  /**
+   * The cell counts the budget at the source, so nothing beyond it ever arrives here. Output without a budget is not
+   * kept.
+   */
   constructor(
     onOutput: RunHandles['onOutput'],
     listener: DeliveryListener,
@@ -40,7 +43,10 @@ export class Capture {
     this.#delivery.push({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
   }
 
-  /** Something else for the caller, in its order among the output; `length` is about what it takes while it waits. */
+  /**
+   * Queues a call of another function of the caller, in order with the output. `length` estimates the memory that it
+   * takes while it waits.
+   */
   tell(length: number, act: () => void | Promise<void>): void {
     this.#delivery.tell(length, act)
   }

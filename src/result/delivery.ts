@@ -1,8 +1,7 @@
 /**
- * Output on its way to the caller, one piece at a time, and what else the caller is told, in order. While the caller is
- * busy with one, the others wait here. Only a
- * little may wait: then the end of a program is known while the caller still takes its last line. If more waits, the
- * listener stops the source.
+ * Delivers output and other notices to the caller, one at a time and in order. While the caller is busy with one, the
+ * others wait here. A little may wait, so that the end of a program is known while the caller still takes its last
+ * line. If more waits, the listener stops the source.
  */
 import { onAbort } from '../core/abort.ts'
 import type { OutputChunk, RunHandles } from '../core/request.ts'
@@ -20,7 +19,10 @@ export interface DeliveryListener {
 
 /** About the size of one read from a socket. */
 const waitingBytesMax = 64 * 1024
-/** Later chunks of the same stream are joined: a caller that is slow for each chunk must not be slow for each byte. */
+/**
+ * Beyond this number, chunks of the same stream are joined: a caller that is slow for each chunk must not be slow for
+ * each byte.
+ */
 const waitingPiecesMax = 64
 
 /** A chunk, to which later ones of its stream may have been joined. */
@@ -89,7 +91,7 @@ export class Delivery {
     last.text += text
   }
 
-  /** Behind the last notice, which later output does not overtake. */
+  /** The last piece of the stream, unless a notice follows it: output does not overtake notices. */
   #lastOf(stream: OutputChunk['stream']): Piece | undefined {
     const found = this.#waiting.findLast((one) => 'act' in one || one.stream === stream)
     return found === undefined || 'act' in found ? undefined : found

@@ -7,8 +7,8 @@ import type { LogEntry, MimeBundle } from '../core/output.ts'
 import type { Truncatable } from '../core/result.ts'
 
 /**
- * The limits for which pid 1 itself ends a run, by the number that it reports (native/cell/cell.h). A stream's name
- * stands for the output budget that it passed.
+ * The limits for which pid 1 itself ends a run, by the number that it reports (native/cell/cell.h). The name of a
+ * stream means that this stream exceeded the output budget.
  */
 export const exceeded = {
   1: 'stdout',

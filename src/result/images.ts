@@ -14,7 +14,7 @@ const beginnings: Readonly<Record<ResultImage['mimeType'], RegExp>> = {
   'image/gif': /^GIF8[79]a/,
   'image/webp': /^RIFF.{4}WEBP/s,
 }
-/** More than the longest of them looks at. */
+/** At least as long as the longest of these beginnings. */
 const beginningBytes = 16
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Whether a text contains another one near its end. A guest chose both: the engine's own `includes` compares each place
- * of the text with all of the other, which takes minutes for megabytes that nearly match. This takes linear time.
+ * Whether a text contains another one near its end. A guest chose both. The engine's own `includes` may compare all of
+ * the other text at each position, which takes minutes for megabytes that nearly match. This takes linear time.
  */
 
 /** Runtimes print an error last. */

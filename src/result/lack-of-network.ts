@@ -1,4 +1,4 @@
-/** Whether a program failed because it has no network. Its text decides only whether Lazaret says so. */
+/** Whether a program failed because it has no network. The program's output decides only whether Lazaret says so. */
 import type { Outcome } from '../core/outcome.ts'
 import type { Receipt } from '../core/receipt.ts'
 
@@ -16,7 +16,10 @@ export interface Ended {
   readonly receipt: Pick<Receipt, 'layers' | 'network'>
 }
 
-/** Never of a program in the host's network, which has no such layer, or with a network policy, which reports what it refused. */
+/**
+ * Never true for a program in the host's network, which has no such layer, or for one with a network policy, which
+ * reports what it refused.
+ */
 export function failedWithoutNetwork({ outcome, stdout, stderr, receipt }: Ended): boolean {
   const hasNone = receipt.network === undefined && receipt.layers.includes('network-namespace')
   if (!hasNone || (outcome.kind === 'completed' && outcome.exitCode === 0)) return false

@@ -1,4 +1,4 @@
-/** Decodes bytes a block at a time: invalid UTF-8 takes the engine long, and the event loop has to turn in between. */
+/** Decodes bytes a block at a time: the engine is slow with invalid UTF-8, and the event loop has to run in between. */
 import { StringDecoder } from 'node:string_decoder'
 
 const blockBytesMin = 1024

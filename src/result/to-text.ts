@@ -14,7 +14,7 @@ const charsDefault = 30_000
 const charsLeast = 1000
 /** More than the labels, the gap marks and the last line take together. */
 const wordsMax = 300
-/** Of how the program ended, and of what the network policy refused. */
+/** The share for how the program ended, and again for what the network policy refused. */
 const endShare = 0.1
 /** How the rest is divided if every part is too long. What one part does not need goes to the others. */
 const shares = { stdout: 0.47, stderr: 0.2, value: 0.2, display: 0.13 } as const
@@ -85,7 +85,7 @@ function divide(parts: Record<Part, string>, charsMax: number): Record<Part, num
 
 const readableTypes = ['text/markdown', 'text/plain', 'application/json', 'text/html'] as const
 
-/** For a format that no model reads, its types are named. */
+/** A display without a readable format is replaced by the list of its types. */
 function describeDisplays(displays: readonly MimeBundle[]): string {
   return displays
     .map((bundle) => {
@@ -110,7 +110,7 @@ function describeEnd({ outcome, stderr }: RunData): string | undefined {
   return `The program ${sayOutcome(outcome)}.${advice === undefined ? '' : ` ${advice}`}`
 }
 
-/** Messages of runtimes without a network ask to try again, which would be in vain. */
+/** Messages of runtimes without a network advise to try again, which would not help. */
 function adviseOnNoNetwork(result: RunData): string | undefined {
   if (!failedWithoutNetwork(result)) return undefined
   return "The program has no network (`network: 'none'`), so it can reach no other machine."
