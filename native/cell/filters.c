@@ -154,7 +154,10 @@ bool restrict_with_landlock(void) {
   return restricted;
 }
 
-/* One domain for all guests of a space, this process's own: those of one command may signal and inspect another's. */
+/*
+ * Restricts this process, so that all guests of a space share its domain: those of one command may signal and inspect
+ * those of another.
+ */
 void step_restrict(struct reader *record) {
   require_whole(record);
   errno = EPROTO;

@@ -30,8 +30,8 @@ enum frame_type {
   FRAME_RESIZE = 15, /* its terminal: u32 columns, u32 rows */
   FRAME_HOLD = 16, /* u32: which of its streams are left unread, so that it blocks; see enum held */
   FRAME_CHANNEL = 17, /* bytes for its own channel, as STDIN */
-  FRAME_CHANNEL_END = 18, /* no more of them follow */
-  FRAME_CHANNEL_CLOSE = 19, /* nor does the host read what the guest writes there */
+  FRAME_CHANNEL_END = 18, /* no more of these bytes follow */
+  FRAME_CHANNEL_CLOSE = 19, /* none follow, and the host no longer reads the channel */
   /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
   FRAME_NURSERY = 9,
   FRAME_GREETING = 10,

@@ -50,7 +50,8 @@ static int write_maps_of(pid_t pid) {
 }
 
 /*
- * The child of the clone record has root as its saved uid, too, until it takes its inner ids: the maps do not have root.
+ * The child of the clone record also has root as its saved uid, until it takes its inner ids. The maps do not contain
+ * root.
  */
 void step_become(struct reader *record) {
   uid_t uid = take_u32(record);
@@ -123,7 +124,7 @@ void reduce_capabilities(uint64_t kept) {
   check(set_capabilities(kept, 0), "reduce the capabilities");
 }
 
-/* Inheritable first: once the bounding set is empty the kernel refuses to raise it. */
+/* Raises the inheritable set first: once the bounding set is empty, the kernel refuses that. */
 void step_keep_capabilities(struct reader *record) {
   uint64_t kept = take_u64(record);
   require_whole(record);

@@ -15,7 +15,7 @@ void step_keep_capabilities(struct reader *record);
 
 void write_id_maps(pid_t pid);
 void reduce_capabilities(uint64_t kept);
-bool raise_ambient_capabilities(uint64_t mask); /* and has no others: execve then keeps these, whatever the uid */
+bool raise_ambient_capabilities(uint64_t mask); /* drops all others; execve keeps these, whatever the uid */
 
 /* Called in a forked child that will become a guest. They return false with errno set. */
 bool drop_to_guest_ids(void);

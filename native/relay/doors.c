@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Each question and each connection costs the host's event loop a turn, so a door may have a burst of them at once, and
- * a number more each second. The rest waits in the kernel's own queues, which the guest's network namespace bounds.
+ * Each question and each connection costs the host's event loop a turn. So each door has a token bucket: a burst, and a
+ * fixed rate after that. The rest waits in the kernel's own queues, which the guest's network namespace bounds.
  */
 enum { BURST = 256, PER_SECOND = 200, PAUSE_MS = 50 };
 
@@ -50,7 +50,7 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The host assigns the number: it consists of the place in this table and the serial number of its user. */
+/* The host assigns the id, which gives the entry of this table (modulo its size) and is not reused soon. */
 static struct door *find_door(uint32_t id) {
   struct door *door = &doors[id % DOORS_MAX];
   return door->is_used && door->id == id ? door : NULL;

@@ -34,7 +34,10 @@ void accept_connection(uint32_t door, uint32_t listener);
 void take_questions(uint32_t door);
 void answer_question(uint32_t id, uint32_t question, const uint8_t *answer, uint32_t length);
 
-/* Guests that ask or connect too fast wait: how long still, and the doors whose wait is over. */
+/*
+ * A door whose guests ask or connect too fast is throttled: how long to wait for the next release, and the release
+ * itself.
+ */
 int throttled_wait_ms(void);
 void release_throttled(void);
 

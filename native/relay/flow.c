@@ -22,8 +22,9 @@ static int spare[SPARE_MAX][2];
 static int spares;
 
 /*
- * Each piece wakes both peers, which costs more than moving it. Large pieces are for sources that fill small ones. A guest
- * that does not read keeps the pipe that holds its bytes, so there are few large ones, whatever the number of connections.
+ * Each piece wakes both peers, which costs more than moving it. Large pipes are for sources that fill small ones. A
+ * guest that does not read keeps the pipe that holds its bytes, so there are few large ones, whatever the number of
+ * connections.
  */
 static int large[LARGE_MAX][2];
 static int larges;

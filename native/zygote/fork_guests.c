@@ -26,16 +26,16 @@ static struct fork_request request;
 
 static const char *enter_space(void) {
   size_t next = 0;
-  int spaces[NAMESPACE_KINDS];
+  int entered[NAMESPACE_KINDS];
   for (int i = 0; i < NAMESPACE_KINDS; i++) {
-    spaces[i] = (request.namespaces & namespace_kinds[i].flag) ? request.fds[next++] : -1;
+    entered[i] = (request.namespaces & namespace_kinds[i].flag) ? request.fds[next++] : -1;
   }
   /* First of all, so that the memory that it touches from now on is charged to its own cgroup. */
   for (uint32_t i = 0; i < request.joins; i++) {
     if (write(request.fds[next++], "0", 1) != 1) return "join a cgroup";
   }
   for (int i = 1; i < NAMESPACE_KINDS; i++) { /* it was created in its pid namespace */
-    if (spaces[i] >= 0 && setns(spaces[i], (int)namespace_kinds[i].flag) < 0) return "enter a namespace";
+    if (entered[i] >= 0 && setns(entered[i], (int)namespace_kinds[i].flag) < 0) return "enter a namespace";
   }
   return NULL;
 }

@@ -136,7 +136,7 @@ static napi_value seeds_were_drawn(napi_env env, napi_callback_info info) {
   return number(env, generators_have_drawn());
 }
 
-/* Takes the last numbers that Math.random gave. How many it still has ready, after which it is reseeded; or -1. */
+/* Takes the last numbers that Math.random returned. Returns how many more are ready before it is reseeded, or -1. */
 static napi_value forget_numbers(napi_env env, napi_callback_info info) {
   napi_value list = first_argument(env, info);
   double drawn[NUMBERS_READY];

@@ -1,5 +1,6 @@
 /*
- * Cgroups of this process and its guests. Their files are opened while that is still possible.
+ * Cgroups of this process and its guests. Their files are opened before a change of ids or mounts makes that
+ * impossible.
  */
 #include "build/cgroups.h"
 #include "cell.h"

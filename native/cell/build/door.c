@@ -29,7 +29,7 @@ enum {
   RESOLVER_PORT = 53,
 };
 
-/* In the host's network: before the namespaces are made. */
+/* Connects in the host's network, before the namespaces are made. */
 void step_reach_relay(struct reader *record) {
   const char *name = take_string(record);
   uint32_t secret_bytes = 0;
@@ -84,7 +84,7 @@ static size_t write_route(uint8_t *message, const uint8_t *address, uint32_t add
   return length;
 }
 
-/* The kernel answers each request with an errno, 0 for done. */
+/* The kernel answers each request with an errno, 0 for success. */
 static int read_answer(int fd) {
   struct {
     struct nlmsghdr header;

@@ -67,7 +67,7 @@ void step_symlink(struct reader *record) {
 }
 
 static int set_mount_attributes(int fd, const char *path, uint64_t attributes, bool recursive) {
-  /* Private, or mounts that the host makes later below a source would appear inside. */
+  /* Private: otherwise mounts that the host makes later below a source would appear inside. */
   struct mount_attr attr = {.attr_set = attributes, .propagation = MS_PRIVATE};
   unsigned flags = (recursive ? AT_RECURSIVE : 0) | (*path ? 0 : AT_EMPTY_PATH);
   return (int)syscall(SYS_mount_setattr, fd, path, flags, &attr, sizeof attr);
@@ -116,7 +116,7 @@ struct part {
 };
 
 /*
- * Makes the folders with their owner's ids, because pid 1 may not change owners; and in a separate process, because a
+ * Makes the folders with their owner's ids, because pid 1 may not change owners. A separate process does so, because a
  * process that changes its ids, even for a moment, no longer dies with its parent (PR_SET_PDEATHSIG). vfork lends that
  * process our memory: a copy of it would cost more than the folders.
  */
@@ -204,8 +204,8 @@ void step_set_attributes(struct reader *record) {
 }
 
 /*
- * The cell's root is a folder of the root, entered by chroot: the kernel refuses new user namespaces to a caller
- * that is chrooted (create_user_ns), whatever seccomp says. Everything that pid 1 starts is in it.
+ * Enters the cell's root, a folder of the new root, by chroot: the kernel refuses new user namespaces to a chrooted
+ * process (create_user_ns), whatever seccomp says. Everything that pid 1 starts is in it.
  */
 void step_root_guard(struct reader *record) {
   const char *path = take_string(record);

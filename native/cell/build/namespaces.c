@@ -46,8 +46,8 @@ void step_clone(struct reader *record) {
 }
 
 /*
- * From here on pid 1 dies with its stub. Set after the ids, because setresuid clears it; then a handshake proves that
- * the stub is alive, because getppid() is 0 in a new pid namespace and cannot show a dead parent.
+ * From here on pid 1 dies with its stub. PDEATHSIG is set after the ids, because setresuid clears it. Then a handshake
+ * proves that the stub is alive, because getppid() is 0 in a new pid namespace and cannot show a dead parent.
  */
 void step_guard(struct reader *record) {
   require_whole(record);

@@ -29,8 +29,8 @@ static bool report_born(pid_t pid1) {
 }
 
 /*
- * The kernel ends and reaps every process of a pid namespace before it lets pid 1 be reaped. Without one, processes
- * that lost their parent have become our children: they are killed until none is left to wait for.
+ * The kernel ends and reaps every process of a pid namespace before it lets pid 1 be reaped. Without a pid namespace,
+ * processes that lost their parent have become our children: they are killed until none is left to wait for.
  */
 static void reap_everything(pid_t pid1, int pidfd, int *status) {
   for (;;) {

@@ -43,7 +43,7 @@ void step_work(struct reader *record) {
   }
 }
 
-/* Keeps capabilities over the change of ids. Without a user namespace they apply to the host, so they are few. */
+/* Keeps capabilities across the change of ids. Without a user namespace they apply to the host, so they are few. */
 void step_take_ids(struct reader *record) {
   uid_t uid = take_u32(record);
   gid_t gid = take_u32(record);

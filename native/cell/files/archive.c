@@ -1,6 +1,7 @@
 /*
- * A folder of the sandbox as a stream of records, out and in; the host makes a tar of it. A file's content follows its
- * record: out in pieces `u32 length, bytes`, the last of them empty, because it may end early; in as `size` bytes.
+ * A folder of the sandbox as a stream of records, which the host turns into a tar and back. A file's content follows
+ * its record. Packed, it consists of pieces `u32 length, bytes`, the last of them empty, because the file may end
+ * early; to be unpacked, of `size` bytes.
  *
  * unpack: no component of a path may be a link, so no entry can redirect a later one; and nothing is written through an
  * existing file: it is replaced.
@@ -164,12 +165,12 @@ static bool put_folder(int folder, const char *name, const struct record *record
 static bool put_hard_link(int base, int folder, const char *name, struct record *record) {
   const char *other = NULL;
   struct stat facts;
-  int lies_in = open_parent(base, record->target, false, &other);
-  if (lies_in < 0) return false;
-  bool put = fstatat(lies_in, other, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(facts.st_mode) &&
-             linkat(lies_in, other, folder, name, 0) == 0;
+  int parent = open_parent(base, record->target, false, &other);
+  if (parent < 0) return false;
+  bool put = fstatat(parent, other, &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(facts.st_mode) &&
+             linkat(parent, other, folder, name, 0) == 0;
   int error = errno;
-  close(lies_in);
+  close(parent);
   errno = error;
   return put;
 }

@@ -46,7 +46,7 @@ static bool emit_listed(uint64_t size, size_t path_bytes) {
 
 /* ---- list ---- */
 
-/* False when it cannot be looked into. Takes the descriptor. */
+/* Takes ownership of the descriptor. False if the folder cannot be read. */
 static bool enter(int fd, size_t path_bytes) {
   DIR *stream = fd < 0 || depth == DEPTH_MAX ? NULL : fdopendir(fd);
   if (!stream) {

@@ -1,6 +1,6 @@
 /*
- * Files of the sandbox, one at a time: reading, writing, giving another name. A write overwrites the existing file,
- * like a shell's `>`, so its mode, its owner and its other names stay.
+ * Files of the sandbox, one at a time: reading, writing, renaming. A write overwrites the existing file, like a shell's
+ * `>`, so its mode, its owner and its other names stay.
  */
 #include "files/content.h"
 #include "frames.h"
@@ -61,7 +61,9 @@ bool rename_path(char *const arguments[]) {
   return rename(arguments[0], arguments[1]) == 0 || refuse("rename", arguments[0]);
 }
 
-/* To another file system. What was under the new name is removed first, as with rename(2). */
+/*
+ * Moves a file to another file system. A file that has the new name is removed first; rename(2) would replace it, too.
+ */
 static bool copy_over(const char *from, const char *to) {
   struct stat facts;
   int source = open_regular(AT_FDCWD, from, O_RDONLY | O_NOFOLLOW, &facts);

@@ -25,7 +25,7 @@ static struct level levels[TREE_DEPTH_MAX];
 static size_t depth;
 static char path[TREE_PATH_BYTES_MAX + 1];
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static bool enter(int fd, size_t path_bytes) {
   DIR *stream = fdopendir(fd);
   if (!stream) {
@@ -139,7 +139,7 @@ bool list_folder(char *const arguments[]) {
 /* ---- delete ---- */
 
 static bool remove_entry(const struct entry *entry) {
-  if (S_ISDIR(entry->facts.st_mode)) return true; /* when it is empty */
+  if (S_ISDIR(entry->facts.st_mode)) return true; /* removed later, once it is empty */
   return unlinkat(entry->folder, entry->name, 0) == 0 || errno == ENOENT || refuse("remove", entry->path);
 }
 

@@ -29,7 +29,7 @@ struct walk {
  * cannot be inspected.
  */
 bool is_met(const struct entry *entry);
-/* False when a callback ended it. Takes the descriptor. */
+/* Takes ownership of the descriptor. False when a callback ended the walk. */
 bool walk_tree(int root, const struct walk *walk);
 
 /* One task each. False after an error, which is already reported. */

@@ -126,7 +126,7 @@ static bool read_greeting(struct waiting *one) {
   return true;
 }
 
-/* Those that have greeted wait for their siblings; a host that gives up closes them. */
+/* Connections that have greeted wait for the other sockets of their launcher; a host that gives up closes them. */
 size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms) {
   bool takes_more = (waiting_count < CONNECTIONS_MAX || secret) && !is_out_of_descriptors;
   polled[0] = (struct pollfd){.fd = takes_more ? listen_fd : -1, .events = POLLIN};

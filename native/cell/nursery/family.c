@@ -31,7 +31,7 @@ enum {
   KEPT_FD = 64,   /* here and in launchers of spaces: the zygote's socket; the relay's; then the folders of cgroups */
   FOLDERS_FD = KEPT_FD + 2,
   ARGUMENTS_OF_ZYGOTE_MAX = 256,
-  WORD_BYTES_MAX = 200,
+  MESSAGE_BYTES_MAX = 200,
   /* The first byte of its first message. A message that begins otherwise is the interpreter's own error text. */
   READY = '!',       /* facts follow */
   FAILED_STEP = '?', /* an errno and the name of our step follow */
@@ -81,7 +81,7 @@ static void take_zygote(struct zygote *zygote, struct reader *record) {
   take_strings(zygote->environment, end, record);
 }
 
-/* Set before its filter, which refuses this limit to it and to its forks. */
+/* Set before the zygote's filter, which does not let it or its forks change this limit. */
 static bool bound_cores(void) {
   struct rlimit one = {1, 1};
   return setrlimit(RLIMIT_CORE, &one) == 0;
@@ -100,37 +100,37 @@ static const char *become_zygote(const struct zygote *zygote, int fd) {
   if (syscall(SYS_close_range, ZYGOTE_FD + 1, ~0U, 0) < 0) return "close the other descriptors";
   if (!bound_cores()) return "set an rlimit";
   if (chdir(zygote->folder) < 0) return "enter the working folder";
-  if (!raise_ambient_capabilities(zygote->capabilities)) return "hand on capabilities";
+  if (!raise_ambient_capabilities(zygote->capabilities)) return "pass on capabilities";
   if (!restrict_with_seccomp()) return "apply seccomp";
   execve(zygote->file, zygote->arguments, zygote->environment);
   return "execute the zygote";
 }
 
 static _Noreturn void run_zygote(const struct zygote *zygote, int fd) {
-  char word[WORD_BYTES_MAX] = {FAILED_STEP};
+  char message[MESSAGE_BYTES_MAX] = {FAILED_STEP};
   const char *step = become_zygote(zygote, fd);
-  put_u32((uint8_t *)word + 1, (uint32_t)errno);
+  put_u32((uint8_t *)message + 1, (uint32_t)errno);
   size_t length = strlen(step);
-  if (length > sizeof word - 5) length = sizeof word - 5;
-  memcpy(word + 5, step, length);
-  (void)!write(fcntl(fd, F_GETFD) < 0 ? ZYGOTE_FD : fd, word, 5 + length);
+  if (length > sizeof message - 5) length = sizeof message - 5;
+  memcpy(message + 5, step, length);
+  (void)!write(fcntl(fd, F_GETFD) < 0 ? ZYGOTE_FD : fd, message, 5 + length);
   _exit(127);
 }
 
-/* Its first packet has the facts if everything was imported, else the reason why not. */
+/* Its first packet has the facts if everything was imported, otherwise the reason for the failure. */
 static const char *await_zygote(int fd) {
-  static char word[WORD_BYTES_MAX + 1];
+  static char message[MESSAGE_BYTES_MAX + 1];
   ssize_t count;
-  do count = read(fd, word, WORD_BYTES_MAX);
+  do count = read(fd, message, MESSAGE_BYTES_MAX);
   while (count < 0 && errno == EINTR);
   if (count < 0) fail("read from the zygote");
-  word[count] = 0;
-  if (word[0] == READY) return word + 1;
-  struct reader failure = reader_of((const uint8_t *)word + 1, 4);
+  message[count] = 0;
+  if (message[0] == READY) return message + 1;
+  struct reader failure = reader_of((const uint8_t *)message + 1, 4);
   errno = (int)take_u32(&failure);
-  if (word[0] == FAILED_STEP) fail(word + 5);
+  if (message[0] == FAILED_STEP) fail(message + 5);
   errno = 0; /* reported by the interpreter, not by the kernel */
-  fail(count == 0 ? "The zygote ended." : word);
+  fail(count == 0 ? "The zygote ended." : message);
 }
 
 static void tell_host(const char *more_facts) {

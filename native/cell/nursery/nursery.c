@@ -40,7 +40,7 @@ static void open_nursery(uint32_t name_bytes) {
   if (!read_exactly(CONTROL_FD, address.sun_path + 1, name_bytes)) _exit(0);
   check(prctl(PR_SET_NAME, "nursery", 0, 0, 0), "take a name");
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
-  /* Besides the end of the control socket, which a stopped nursery would not see. */
+  /* In addition to the end of the control socket, which a stopped nursery would not see. */
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the host");
   listen_for_children();
   int listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -84,7 +84,7 @@ static bool read_connections(const struct pollfd *polled, size_t count) {
   return false;
 }
 
-/* Likewise. */
+/* True in a child that is to become a launcher. */
 static bool nurse_once(void) {
   enum { HOST, CHILDREN, ZYGOTE, NEW, OWN };
   struct pollfd polled[OWN + CONNECTIONS_MAX];

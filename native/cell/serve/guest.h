@@ -18,7 +18,7 @@ enum {
   SPAWN_ADOPTS = 128, /* it adopts the children of its ended descendants, see tree.c */
   SPAWN_FILES = 256, /* a task of files/service.c instead of a program */
   SPAWN_HAS_OWN_CHANNEL = 512, /* descriptor 3 is a socket that pid 1 relays */
-  SPAWN_SPLITS = 1024, /* a fork of a guest that runs, which makes it itself, see splits.c */
+  SPAWN_SPLITS = 1024, /* a fork that a running guest makes of itself, see splits.c */
   SPAWN_FLAGS = 2047,
   SPAWN_HAS_DESCRIPTOR_3 = SPAWN_HAS_CHANNEL | SPAWN_HAS_STATE | SPAWN_HAS_OWN_CHANNEL, /* at most one of these */
 };

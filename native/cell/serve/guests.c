@@ -31,7 +31,9 @@ static void close_and_forget(int *fd) {
   *fd = -1;
 }
 
-/* What the kernel says about the guest when it starts to run foreign code; the receipt is checked against it. */
+/*
+ * Reports what the kernel says about the guest when it starts to run foreign code; the receipt is checked against it.
+ */
 void announce(struct spawn *spawn) {
   char path[64];
   uint8_t payload[4096];
@@ -110,7 +112,7 @@ static void exceed_output(struct spawn *spawn, int stream) {
   kill_guests();
 }
 
-/* Beyond its bound it is read and discarded: the host sees that the end is missing. */
+/* State beyond its bound is read and discarded; the host sees that the end is missing. */
 static ssize_t read_state(struct spawn *spawn, size_t most) {
   bool keep = spawn->state_left > 0;
   if (keep && most > spawn->state_left) most = (size_t)spawn->state_left;
@@ -125,7 +127,7 @@ static ssize_t read_stream(struct spawn *spawn, int stream, size_t most, bool ke
   return outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
 }
 
-/* Without a byte: the guest has closed its end. */
+/* A frame without bytes tells the host that the guest has closed its end. */
 static void tell_channel_end(const struct spawn *spawn) {
   uint8_t stream = CHANNEL_STREAM + 1;
   outbox_add((struct frame){.length = 1, .type = FRAME_OUTPUT, .id = spawn->id}, &stream);
@@ -174,7 +176,7 @@ void forget_channel_note(struct spawn *spawn) {
   if (spawn->used && !spawn->exited) spawn->drain_left[CHANNEL_STREAM] = -1;
 }
 
-/* Its own output still has to be read; output that its descendants still write is not. */
+/* What the process has written still has to be read; what its descendants write from now on does not. */
 static void end_streams(struct spawn *spawn) {
   for (int stream = 0; stream < STREAMS; stream++) {
     if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
@@ -187,7 +189,7 @@ static void end_streams(struct spawn *spawn) {
   if (spawn->is_terminal && spawn->output_fds[0] >= 0) spawn->drain_left[0] = TERMINAL_BYTES;
 }
 
-/* Writes to it fail from now on; bytes that were sent before still arrive. */
+/* From now on the guest's writes to the channel fail; bytes that were sent before still arrive. */
 void close_channel(struct spawn *spawn) {
   int *fd = &spawn->output_fds[CHANNEL_STREAM];
   spawn->channel.ended = true;

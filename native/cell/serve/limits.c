@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A flag in a resource's number: the figure comes on top of what this user's other processes use. */
+/* A flag in a resource's number: the usage of this user's other processes is added to the figure. */
 enum { BESIDE_OTHERS = 1 << 8 };
 
 bool take_rlimits(struct guest_rlimits *rlimits, struct reader *request) {

@@ -22,7 +22,7 @@ struct guest_rlimits {
 
 bool take_rlimits(struct guest_rlimits *rlimits, struct reader *request);
 struct watched take_watched(struct spawn *spawn, struct reader *request);
-void add_others(struct guest_rlimits *rlimits, pid_t pid); /* to each figure that comes on top of their usage */
+void add_others(struct guest_rlimits *rlimits, pid_t pid); /* their usage, to each figure that has the flag */
 bool set_rlimits(const struct guest_rlimits *rlimits, pid_t pid); /* of this process for 0, else of one with its ids */
 
 #endif

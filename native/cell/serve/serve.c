@@ -187,7 +187,10 @@ static void serve_once(int signal_fd) {
   owed.kills_after_flush = false;
 }
 
-/* Files are touched with the guest's ids from here on. Changing the fsuid clears both settings, so they follow. */
+/*
+ * From here on this process accesses files with the guest's ids. Changing the fsuid resets PDEATHSIG and the dumpable
+ * flag, so both are set afterwards.
+ */
 static void take_guest_file_ids(void) {
   if (!cell.guest_changes_ids) return;
   setfsgid(cell.guest_gid);

@@ -71,7 +71,7 @@ static bool has_memory(const char *folder) {
  */
 bool is_hidden(const char *folder, const char *name) {
   enum { TRIES = 20, TRY_US = 10 * 1000 };
-  static int tries = TRIES; /* of one survey, however many hide */
+  static int tries = TRIES; /* of one survey, for all hidden processes together */
   char path[96];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   for (;; tries--) {

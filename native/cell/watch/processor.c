@@ -63,7 +63,7 @@ static const struct times *recall(long pid) {
   return low < remembered_count && remembered[low].pid == pid ? &remembered[low] : NULL;
 }
 
-/* With several threads: the state is that of the first one, and says nothing about the others. */
+/* With several threads, the state is that of the first one, and says nothing about the others. */
 static uint64_t after_us(const struct times *one, char state, uint64_t threads) {
   enum { THREADS_COUNTED = 8 };
   const uint64_t interval_us = WATCHDOG_INTERVAL_MS * 1000;

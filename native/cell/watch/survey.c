@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STALLED_US = 10 * 1000 * 1000 }; /* of a machine that is very busy */
+enum { STALLED_US = 10 * 1000 * 1000 }; /* long enough for a very busy machine */
 
 static struct surveyor {
   pid_t pid; /* 0 when there is none to reap */

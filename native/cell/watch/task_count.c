@@ -1,5 +1,6 @@
 /*
- * How many processes and threads the kernel counts for this user. If guests have the same uid, their limit is added.
+ * How many processes and threads the kernel counts for this user. If guests have the same uid, this number is added to
+ * their limit.
  * Source: getrlimit(2), RLIMIT_NPROC.
  */
 #include "watch/task_count.h"

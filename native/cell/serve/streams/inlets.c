@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* In large pieces: a host that still has half of its credit need not be woken for each message. */
+/* Returns credit in large pieces: a host that still has half of it need not be woken for each message. */
 static void give_credit(struct inlet *inlet, uint32_t id, size_t taken) {
   inlet->untold += taken;
   if (inlet->untold < INLET_BYTES / 2) return;

@@ -56,7 +56,7 @@ static uint64_t watches_of_one_max(const char *folder) {
 static uint64_t count_in(const char *folder, uint64_t most) {
   char path[160];
   char target[32];
-  uint64_t watches = 0; /* and one more where there are descriptors at all, or other threads would be asked as well */
+  uint64_t watches = 0; /* at least 1 once a descriptor is found: for 0, the other threads would be asked, too */
   uint64_t of_one_max = 0;
   snprintf(path, sizeof path, "%s/fd", folder);
   if (is_hidden(folder, "fd")) return most + 1;

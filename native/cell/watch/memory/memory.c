@@ -115,15 +115,15 @@ uint64_t memory_bytes(uint64_t limit) {
   uint64_t room = limit > outside ? limit - outside : 0;
   uint64_t used = outside + sum.bytes;
   uint64_t proven = used; /* what is reported as the peak */
-  bool is_open = limit > 0 && used + sockets.at_most_more > limit;
+  bool may_exceed = limit > 0 && used + sockets.at_most_more > limit;
   if (survey.state == SURVEY_DONE) {
     proven = used = outside + survey.page_bytes + survey.mapping_bytes;
-  } else if (is_open) {
+  } else if (may_exceed) {
     proven = outside + sum.largest;
     if (survey.state != SURVEY_FAILED) used = proven;
   }
   bool is_suspicious = limit > 0 && is_survey_due();
-  if (survey.state != SURVEY_DONE && (is_open || is_suspicious)) survey_pages(room);
+  if (survey.state != SURVEY_DONE && (may_exceed || is_suspicious)) survey_pages(room);
   if (proven > peak_bytes) peak_bytes = proven;
   return used + sockets.at_most_more; /* an estimate can end a run, but is not reported as its peak */
 }

@@ -58,9 +58,9 @@ static uint64_t proportional_bytes(const char *pid) {
   char text[2048];
   snprintf(path, sizeof path, "/proc/%.10s/smaps_rollup", pid);
   if (read_text(path, text, sizeof text) == 0 || !strstr(text, "\nPss_Anon:")) return private_bytes(pid);
-  uint64_t shared_out = field_bytes(text, "\nPss_Anon:");
-  if (snprintf(path, sizeof path, "/proc/%.10s/status", pid) < 0 || read_text(path, text, sizeof text) == 0) return shared_out;
-  return shared_out + field_bytes(text, "\nVmSwap:") + field_bytes(text, "\nVmPTE:");
+  uint64_t anonymous = field_bytes(text, "\nPss_Anon:");
+  if (snprintf(path, sizeof path, "/proc/%.10s/status", pid) < 0 || read_text(path, text, sizeof text) == 0) return anonymous;
+  return anonymous + field_bytes(text, "\nVmSwap:") + field_bytes(text, "\nVmPTE:");
 }
 
 static uint64_t count_mappings(const char *folder, uint64_t most) {

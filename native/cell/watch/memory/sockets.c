@@ -83,11 +83,11 @@ static void read_attribute(const struct rtattr *attribute, uint16_t sizes_attrib
 static uint64_t left_by_senders(const struct answer *answer) {
   enum { LISTENING = 10 };
   if (answer->readable == 0 || answer->state == LISTENING) return 0;
-  uint64_t a_sender = send_buffer + (answer->type == SOCK_STREAM ? LONGEST_OF_STREAM : LONGEST_PACKET);
-  if (answer->type == SOCK_DGRAM) return DATAGRAM_SENDERS * a_sender;
+  uint64_t of_one_sender = send_buffer + (answer->type == SOCK_STREAM ? LONGEST_OF_STREAM : LONGEST_PACKET);
+  if (answer->type == SOCK_DGRAM) return DATAGRAM_SENDERS * of_one_sender;
   if (answer->has_peer) return 0;
   uint64_t most = answer->readable * SMALLEST_BUFFER_FACTOR;
-  return most < a_sender ? most : a_sender;
+  return most < of_one_sender ? most : of_one_sender;
 }
 
 static void add_answer(const struct nlmsghdr *message, const struct question *question, struct totals *totals) {
@@ -231,7 +231,10 @@ struct socket_memory socket_memory(bool unix_too) {
   if (!cell.has_own_network || started < next_us) return last;
   if (diagnosis_fd < 0) open_diagnosis();
   struct totals totals = ask_all(unix_too);
-  /* An estimate, which is far too high for a child that printed a line and ended; but that line is soon read. */
+  /*
+   * The estimate is far too high for a child that printed a line and ended, but that line is soon read. So the lower
+   * one of two successive estimates counts.
+   */
   uint64_t left = totals.left_by_senders < left_before ? totals.left_by_senders : left_before;
   left_before = totals.left_by_senders;
   last = (struct socket_memory){.bytes = totals.bytes, .at_most_more = left, .from_machine = totals.bytes - totals.from_unix};
