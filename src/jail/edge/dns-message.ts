@@ -51,7 +51,7 @@ export function readQuestion(datagram: Buffer): DnsQuestion | 'malformed' | unde
   }
 }
 
-/** No pointers: there is nothing before a question to point to. */
+/** Compression pointers are malformed: there is nothing before a question to point to. */
 function readLabels(datagram: Buffer): { texts: string[]; end: number } | undefined {
   const texts: string[] = []
   let at = headerBytes
@@ -67,7 +67,7 @@ function readLabels(datagram: Buffer): { texts: string[]; end: number } | undefi
 
 export interface DnsAnswer {
   readonly code: number
-  /** Of IPv4. */
+  /** An IPv4 address. */
   readonly address?: string
   readonly lifeSeconds?: number
 }

@@ -121,7 +121,7 @@ export class Door implements DoorListener {
       : { code: dnsCodes.ok, address, lifeSeconds: answerLifeSeconds }
   }
 
-  /** The addresses of a name to which at least one port may be connected, or this port if one is given. */
+  /** The addresses of a name that may be connected to on at least one port, or on `port` if it is given. */
   async #resolve(name: string, port?: number): Promise<{ addresses: string[]; reason: RefusalReason }> {
     const { rules, lookup } = this.#edge
     const answers = await lookup(name, rules.deniesNames)
@@ -170,7 +170,7 @@ export class Door implements DoorListener {
     return this.#begin(connection, opening, reason)
   }
 
-  /** To one of its addresses, or through the proxy that knows the secrets for this host. */
+  /** Connects to one of the target's addresses, or through the proxy that knows the secrets for this host. */
   async #begin(connection: number, opening: Opening, reason: RefusalReason): Promise<void> {
     const { target, left } = opening
     const expected = left.length === 0 ? undefined : this.#edge.expect(target, left)
@@ -189,7 +189,7 @@ export class Door implements DoorListener {
     return { addresses: verdict === undefined ? [address] : [], reason: verdict ?? 'unreachable' }
   }
 
-  /** Without an address the connection is refused for this reason. */
+  /** Tries the next address. If none is left, refuses the connection for this reason. */
   #tryNext(connection: number, opening: Opening, reason: RefusalReason): void {
     // The connection may have been closed during the lookup.
     if (this.#connections.get(connection) !== opening) return

@@ -77,7 +77,10 @@ export class Edge implements DoorParts, Budget {
     await proxy?.end()
   }
 
-  /** Where the relay has to connect instead, for a host with secrets: to the proxy. Rejects if it cannot be started. */
+  /**
+   * For a host with secrets: announces the connection to the secret proxy, to which the relay connects instead. Rejects
+   * if the proxy cannot be started.
+   */
   expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined {
     const opened = this.#keyring?.open(target)
     if (opened === undefined) return undefined
@@ -102,7 +105,7 @@ export class Edge implements DoorParts, Budget {
     return this.rules.connectionsMax
   }
 
-  /** Only ended connections have been counted. The relay counts the bytes of open ones, too. */
+  /** Counts only connections that have ended. The relay counts the bytes of open ones, too. */
   get bytesLeft(): number {
     return Math.max(0, this.rules.bytesMax - this.tally.bytes)
   }

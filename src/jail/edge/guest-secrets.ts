@@ -1,4 +1,7 @@
-/** The secrets of a run or a sandbox: its keyring, and the certificates that make its programs trust the keyring's. */
+/**
+ * The secrets of a run or a sandbox: its keyring, and the certificates that make its programs trust the keyring's
+ * authority.
+ */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Network } from '../../core/network.ts'
 import type { EdgeSecrets } from '../../core/secrets.ts'

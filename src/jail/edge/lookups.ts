@@ -1,7 +1,7 @@
 /**
- * Names as the host resolves them: from /etc/hosts, else from the name servers of /etc/resolv.conf. Not through libc: its
- * lookups block one of Node's few threads for files, so a guest with slow names would stop the host's file access. The
- * number of lookups under way is bounded, in all and for each policy.
+ * Resolves names as the host does: from /etc/hosts, otherwise by the name servers of /etc/resolv.conf. It does not use
+ * libc, whose lookups block the few threads that Node also needs for files: a guest with slow names would stop the
+ * host's file access. The number of lookups under way is bounded, in all and for each policy.
  */
 import { Resolver } from 'node:dns/promises'
 
@@ -29,7 +29,7 @@ export class Lookups implements Disposable {
   readonly #clock: Clock
   readonly #lookup: Lookup
   readonly #hosts = new HostsFile()
-  readonly #all = new Places(atOnceMax)
+  readonly #all = new Semaphore(atOnceMax)
   #resolver: Resolver | undefined
   #madeAt = 0
 
@@ -40,7 +40,7 @@ export class Lookups implements Disposable {
 
   /** The lookups of one policy. The answer is empty if a name is not found or too many lookups wait. */
   openOne(): Lookup {
-    const own = new Places(atOnceMaxOfOne)
+    const own = new Semaphore(atOnceMaxOfOne)
     return (name, wantsAliases) =>
       own.take(() => this.#all.take(() => this.#lookup(name, wantsAliases))).catch(() => [])
   }
@@ -64,7 +64,7 @@ export class Lookups implements Disposable {
   }
 }
 
-/** The addresses are those of the last alias: the name itself may lead elsewhere at the next question. */
+/** The addresses are those of the last alias, because the name itself may have other aliases at the next lookup. */
 export async function resolveName(
   resolver: Resolver,
   name: string,
@@ -77,7 +77,7 @@ export async function resolveName(
   return [...addresses, ...aliases]
 }
 
-/** Rejects if the aliases cannot be found out, because one of them might be denied. */
+/** Rejects if an alias cannot be looked up, because it might be denied. */
 export async function followAliases(resolver: Resolver, name: string): Promise<string[]> {
   const aliases: string[] = []
   for (let last = name; aliases.length < aliasesMax;) {
@@ -89,11 +89,11 @@ export async function followAliases(resolver: Resolver, name: string): Promise<s
     aliases.push(alias)
     last = alias
   }
-  throw new Error('This name is an alias without end.')
+  throw new Error('The chain of aliases of this name is too long.')
 }
 
-/** Bounds the work at one time; further work waits in turn. */
-class Places {
+/** Bounds the work at one time. Further work waits in turn. */
+class Semaphore {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
   #taken = 0
@@ -106,7 +106,7 @@ class Places {
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.#taken < this.#most) this.#taken++
     else if (this.#waiting.length >= waitingMax) throw new Error('Too many names are looked up.')
-    // Work that ends passes its place to the next.
+    // Work that ends passes its slot to the next.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     try {
       return await work()

@@ -51,14 +51,14 @@ export interface Budget {
 }
 
 export class RelayProcess {
-  /** Its abstract name, without the NUL before it. */
+  /** The abstract name of its socket, without the leading NUL. */
   readonly name = `lazaret-relay-${systemClock.id()}`
   /** What a launcher has to know to reach the relay. */
   readonly secret = makeSecret(systemClock)
   /** Resolves when it listens; rejects when it never will. */
   readonly standing: Promise<void>
   readonly #process: ServingProcess
-  readonly #stands = Promise.withResolvers<void>()
+  readonly #listening = Promise.withResolvers<void>()
   readonly #doors = new Map<number, { readonly listener: DoorListener; readonly budget: Budget }>()
   readonly #doorOf = new Map<number, number>()
   readonly #dropTimeouts = new Map<number, () => void>()
@@ -72,7 +72,7 @@ export class RelayProcess {
       onFrame: (frame) => this.#handle(frame),
       onLost: () => this.#lose(),
     })
-    this.standing = this.#stands.promise
+    this.standing = this.#listening.promise
     this.#say(relayFrame.open, 0, new PayloadWriter().bytes(Buffer.from(this.name)).bytes(this.secret))
     // Cells keep this process alive; the relay does not, once it is ready.
     this.standing.then(
@@ -145,7 +145,7 @@ export class RelayProcess {
       throw new LazaretError('CELL_FAILED', {
         detail: this.isLost ? 'The network relay is gone.' : `${doorsMax} cells have a network policy.`,
       })
-    const taken = new Set([...this.#doors.keys()].map(placeOf))
+    const taken = new Set([...this.#doors.keys()].map(slotOf))
     const id = nextFree(this.#nextDoor, taken)
     this.#nextDoor = id + 1
     return id
@@ -155,7 +155,7 @@ export class RelayProcess {
   #useBudget(budget: Budget): number {
     const known = this.#budgets.get(budget)
     if (known !== undefined) known.doors++
-    const taken = new Set([...this.#budgets.values()].map(({ id }) => placeOf(id)))
+    const taken = new Set([...this.#budgets.values()].map(({ id }) => slotOf(id)))
     const one = known ?? { id: nextFree(this.#nextBudget, taken), doors: 1 }
     this.#budgets.set(budget, one)
     this.#nextBudget = Math.max(this.#nextBudget, one.id + 1)
@@ -174,7 +174,7 @@ export class RelayProcess {
   #handle({ type, id, payload }: Frame): void {
     switch (type) {
       case relayFrame.ready:
-        return this.#stands.resolve()
+        return this.#listening.resolve()
       case relayFrame.question:
         return this.#doors
           .get(id)
@@ -226,7 +226,7 @@ export class RelayProcess {
 
   /** The relay's sockets are closed, so guests have no network any more. */
   #lose(): void {
-    this.#stands.reject(
+    this.#listening.reject(
       new LazaretError('CELL_FAILED', { detail: 'The network relay could not be started.' }),
     )
     const doors = [...this.#doors.values()]
@@ -239,11 +239,11 @@ export class RelayProcess {
   }
 }
 
-/** A number consists of a place in the relay's table and the serial number of its user. */
-const placeOf = (id: number): number => id % doorsMax
+/** The index of an id in the relay's table. Ids increase, so that an id is not reused soon. */
+const slotOf = (id: number): number => id % doorsMax
 
 function nextFree(from: number, taken: ReadonlySet<number>): number {
   let id = from >= 2 ** 31 ? 1 : from
-  while (taken.has(placeOf(id))) id++
+  while (taken.has(slotOf(id))) id++
   return id
 }

@@ -29,7 +29,7 @@ const portsOfAllow = [80, 443] as const
 /** Each port is a listener in each cell, and two if a rule can match an IPv6 address. */
 export const portsMax = 64
 
-/** Throws a text that says what is wrong with the rule. */
+/** Throws an error whose message says what is wrong with the rule. */
 export function parseRule(text: string): Rule {
   if (text.includes('://')) throw new Error(`is a URL, and a rule names a host: ${text}`)
   const { host, port } = splitPort(text)
@@ -103,7 +103,7 @@ export class NetworkRules {
     return this.allow.some(({ kind }) => kind === 'localhost')
   }
 
-  /** Judges a question: whether any port of this name is allowed. The name is in the form of host-names.ts. */
+  /** Judges a DNS query: whether any port of this name is allowed. The name is in the form of host-names.ts. */
   judgeName(name: string): Verdict {
     if (this.deny.some((rule) => rule.port === undefined && namesIt(rule, name))) return 'denied'
     return this.allow.some((rule) => namesIt(rule, name)) ? undefined : 'not-allowed'
@@ -113,11 +113,11 @@ export class NetworkRules {
     return this.deny.some(({ kind }) => kind === 'name' || kind === 'below')
   }
 
-  /** Judges a name of which an allowed name is an alias. */
+  /** Judges a name that an allowed name is an alias of. */
   deniesAlias(written: string, port: number | undefined): boolean {
     const name = toHostName(written)
-    const isMeant = (rule: Rule) => rule.port === undefined || rule.port === port
-    return name === undefined || this.deny.some((rule) => isMeant(rule) && namesIt(rule, name))
+    const applies = (rule: Rule) => rule.port === undefined || rule.port === port
+    return name === undefined || this.deny.some((rule) => applies(rule) && namesIt(rule, name))
   }
 
   judgeNamedPort(name: string, port: number): Verdict {
@@ -127,7 +127,7 @@ export class NetworkRules {
       : 'not-allowed'
   }
 
-  /** Whether a guest may name this address itself. */
+  /** Judges a connection to an address that did not come from a name. */
   judgeRawAddress(address: string, port: number): Verdict {
     const isListed = this.allow.some((rule) => portsOf(rule).includes(port) && holds(rule, address))
     return isListed ? undefined : 'not-allowed'

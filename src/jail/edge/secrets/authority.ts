@@ -19,7 +19,7 @@ export interface Authority extends KeyAndCertificate {
   readonly name: string
 }
 
-interface Statement {
+interface CertificateFields {
   readonly issuer: string
   readonly subject: string
   readonly publicKey: KeyObject
@@ -73,11 +73,11 @@ export function issueFor(host: string, authority: Authority): KeyAndCertificate 
 
 const createKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-function issue({ issuer, subject, publicKey, signer, extensions }: Statement): string {
+function issue({ issuer, subject, publicKey, signer, extensions }: CertificateFields): string {
   const algorithm = der('sequence', derIdentifier('1.2.840.10045.4.3.2')) // ecdsa-with-SHA256
   const serial = Buffer.from(randomText(serialBytes), 'latin1')
   serial.writeUInt8((serial.readUInt8(0) & 0x7f) | 0x40, 0) // positive, and in its shortest form
-  const statement = der(
+  const toBeSigned = der(
     'sequence',
     der(0xa0, der('integer', Buffer.from([2]))), // version 3
     der('integer', serial),
@@ -88,7 +88,7 @@ function issue({ issuer, subject, publicKey, signer, extensions }: Statement): s
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, der('sequence', ...extensions)),
   )
-  const certificate = der('sequence', statement, algorithm, derBits(sign('sha256', statement, signer)))
+  const certificate = der('sequence', toBeSigned, algorithm, derBits(sign('sha256', toBeSigned, signer)))
   const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }

@@ -1,11 +1,11 @@
-/** A connection of a guest to a host that secrets are for. */
+/** A guest's connection to a host of a secret. */
 import type { Agent } from 'node:http'
 
 import type { Admission } from './proxy-messages.ts'
 
 export interface Connection {
   readonly admission: Admission
-  /** Forms of the values that the host of this connection may know. */
+  /** The texts to hide in answers: all forms of the values that this host may get. */
   readonly hidden: readonly string[]
   /** Keeps connections to this host alive, for this one connection of the guest. */
   readonly agent: Agent

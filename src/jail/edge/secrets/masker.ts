@@ -23,7 +23,7 @@ export class Masker {
     this.#firstHeld = hidden.some((text) => text.includes(' ')) ? space : space + 1
   }
 
-  /** What can be shown by now. */
+  /** Returns the bytes that can already be shown. */
   push(bytes: Buffer): Buffer {
     const held = this.#seen.length
     const seen = this.#seen + bytes.toString('latin1').toLowerCase()

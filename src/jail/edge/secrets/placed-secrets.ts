@@ -62,7 +62,7 @@ export function hiddenForms(secrets: readonly PlacedSecret[]): string[] {
   return [...new Set(forms)]
 }
 
-/** In a part of a URL, in a path, and in a form. */
+/** The forms in a component of a URL, in a path, and in form data. */
 function urlForms(value: string): string[] {
   const part = encodeURIComponent(value)
   const strict = part.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)

@@ -16,7 +16,10 @@ import type { Admission, FromProxy, ToProxy } from './proxy-messages.ts'
 
 /** The relay sends the ticket as soon as it is connected. */
 const ticketMs = 5000
-/** Connections without a ticket so far. Any user of the machine can open one; without a ticket it is closed. */
+/**
+ * Connections that have not sent their ticket yet. Any user of the machine can open one; it is closed if no ticket
+ * arrives.
+ */
 const strangersMax = 64
 
 const tell = (message: FromProxy): void => void process.send?.(message)

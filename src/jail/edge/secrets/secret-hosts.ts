@@ -16,7 +16,7 @@ export interface SecretHost {
 
 const unencrypted = 'http://'
 
-/** Throws a text that says what is wrong with it. */
+/** Throws an error whose message says what is wrong with the text. */
 export function parseSecretHost(text: string): SecretHost {
   const isEncrypted = !text.startsWith(unencrypted)
   const rule = parseRule(isEncrypted ? text : text.slice(unencrypted.length))

@@ -31,8 +31,16 @@ const program = fileURLToPath(
 
 /** Variables that tell Node which authorities the operator trusts. */
 const passedOn = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const
-/** It trusts the machine's authorities, and a small heap keeps few copies of secrets. Older versions of Node lack some. */
-const wishes = ['--use-system-ca', '--disable-sigusr1', '--max-semi-space-size=2', '--max-old-space-size=128']
+/**
+ * With these options it trusts the machine's authorities, and its small heap keeps few copies of secrets. Older
+ * versions of Node lack some of them.
+ */
+const nodeOptions = [
+  '--use-system-ca',
+  '--disable-sigusr1',
+  '--max-semi-space-size=2',
+  '--max-old-space-size=128',
+]
 
 export class SecretProxy {
   readonly #parts: ProxyParts
@@ -111,7 +119,9 @@ export class SecretProxy {
 
 /** Without standard streams and core files, because the report of a failure could contain a secret. Throws. */
 function start(): ChildProcess {
-  const options = wishes.filter((wish) => process.allowedNodeEnvironmentFlags.has(wish.split('=')[0] ?? ''))
+  const options = nodeOptions.filter((option) =>
+    process.allowedNodeEnvironmentFlags.has(option.split('=')[0] ?? ''),
+  )
   const known = passedOn.flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
