@@ -31,7 +31,7 @@ enum {
   KEPT_FD = 64,   /* here and in launchers of spaces: the zygote's socket; the relay's; then the folders of cgroups */
   FOLDERS_FD = KEPT_FD + 2,
   ARGUMENTS_OF_ZYGOTE_MAX = 256,
-  MESSAGE_BYTES_MAX = 200,
+  WORD_BYTES_MAX = 200,
   /* The first byte of its first message. A message that begins otherwise is the interpreter's own error text. */
   READY = '!',       /* facts follow */
   FAILED_STEP = '?', /* an errno and the name of our step follow */
@@ -107,7 +107,7 @@ static const char *become_zygote(const struct zygote *zygote, int fd) {
 }
 
 static _Noreturn void run_zygote(const struct zygote *zygote, int fd) {
-  char message[MESSAGE_BYTES_MAX] = {FAILED_STEP};
+  char message[WORD_BYTES_MAX] = {FAILED_STEP};
   const char *step = become_zygote(zygote, fd);
   put_u32((uint8_t *)message + 1, (uint32_t)errno);
   size_t length = strlen(step);
@@ -119,9 +119,9 @@ static _Noreturn void run_zygote(const struct zygote *zygote, int fd) {
 
 /* Its first packet has the facts if everything was imported, otherwise the reason for the failure. */
 static const char *await_zygote(int fd) {
-  static char message[MESSAGE_BYTES_MAX + 1];
+  static char message[WORD_BYTES_MAX + 1];
   ssize_t count;
-  do count = read(fd, message, MESSAGE_BYTES_MAX);
+  do count = read(fd, message, WORD_BYTES_MAX);
   while (count < 0 && errno == EINTR);
   if (count < 0) fail("read from the zygote");
   message[count] = 0;

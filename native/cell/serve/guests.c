@@ -31,9 +31,7 @@ static void close_and_forget(int *fd) {
   *fd = -1;
 }
 
-/*
- * Reports what the kernel says about the guest when it starts to run foreign code; the receipt is checked against it.
- */
+/* Reports the kernel's view of the guest when it starts to run foreign code; the receipt is checked against it. */
 void announce(struct spawn *spawn) {
   char path[64];
   uint8_t payload[4096];
