@@ -18,16 +18,16 @@ const defaultTimeoutMsUsual = 5000
 const timeoutMsMaxUsual = 300_000
 
 /** How the code of a message runs. */
-type Road = Pick<RunRequest, 'runtime' | 'realm'>
+type RuntimeChoice = Pick<RunRequest, 'runtime' | 'realm'>
 
 export class LazaretActor extends CodeExecutionActor implements AsyncDisposable {
   /** The given router; answers go to the caller of `receive`. */
   readonly router: object
   readonly #lazaret: Lazaret
   readonly #isOwn: boolean
-  readonly #road: Road
+  readonly #choice: RuntimeChoice
 
-  protected constructor(road: Road, router: object, { defaultTimeoutMs, given }: Given) {
+  protected constructor(choice: RuntimeChoice, router: object, { defaultTimeoutMs, given }: Given) {
     const { lazaret, options, timeoutMsMax } = parseActorOptions(given)
     const usual = Math.min(defaultTimeoutMsUsual, timeoutMsMax)
     super(
@@ -36,11 +36,11 @@ export class LazaretActor extends CodeExecutionActor implements AsyncDisposable 
         this.#lazaret.run({
           code,
           language,
-          ...road,
+          ...choice,
           limits: { wallMs: Math.ceil(timeoutMs) },
         }),
     )
-    this.#road = road
+    this.#choice = choice
     this.router = router
     this.#lazaret = lazaret ?? createLazaret(options)
     this.#isOwn = lazaret === undefined
@@ -48,7 +48,7 @@ export class LazaretActor extends CodeExecutionActor implements AsyncDisposable 
 
   /** Resolves when this many workers are parked. Without this call, parking begins with the second message. */
   async warmUp(count = 1): Promise<void> {
-    await this.#lazaret.warmUp({ language: 'javascript', ...this.#road, count })
+    await this.#lazaret.warmUp({ language: 'javascript', ...this.#choice, count })
   }
 
   /** Ends the actor's runs, unless the Lazaret is shared, and resolves when all of them have ended. */

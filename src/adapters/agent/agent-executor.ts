@@ -115,14 +115,14 @@ class Executor implements AgentExecutor {
     const { phases } = progress
     const { signal: own } = execution
     const signal = own === undefined ? this.#closing.signal : AbortSignal.any([own, this.#closing.signal])
-    const following = { ...execution, signal }
-    const ticket = await phases.time('admit', () => this.#policy.admit(this.#workOf(following), signal))
+    const withSignal = { ...execution, signal }
+    const ticket = await phases.time('admit', () => this.#policy.admit(this.#workOf(withSignal), signal))
     progress.queuedMs = ticket.queuedMs
     try {
-      await phases.time('validate', () => this.#validate(following, progress))
+      await phases.time('validate', () => this.#validate(withSignal, progress))
       const run = () =>
-        this.#lazaret.run(markValidated(requestOf(following, this.#options), progress.validation))
-      const result = await phases.time('run', () => this.#retry(run, following, progress))
+        this.#lazaret.run(markValidated(requestOf(withSignal, this.#options), progress.validation))
+      const result = await phases.time('run', () => this.#retry(run, withSignal, progress))
       const described = await phases.time('capture', () => describeRun(result))
       await phases.time('record', () => {
         const ended = endOfProgram(result.outcome)
@@ -226,7 +226,7 @@ function quietly(tell: () => void): void {
   }
 }
 
-/** Only before the run; during it, a cancellation is an outcome. */
+/** For a cancellation before the run; during the run, a cancellation is an outcome. */
 const cancelled = { message: 'The execution was cancelled.', code: undefined, retryAfterMs: undefined }
 
 type ProgressMetadata = Pick<

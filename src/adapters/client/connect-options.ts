@@ -7,15 +7,15 @@ export interface ConnectOptions {
   readonly token: string
   /** Replaces the platform's `fetch`, for proxies, certificates or tests. */
   readonly fetch?: typeof fetch
-  /** How often a read-only request is retried when it got no answer, or a `Retry-After`. Default 2. */
+  /** How often a read-only request is retried if it got no answer, or an answer with `Retry-After`. Default 2. */
   readonly retriesMax?: number
 }
 
 const retriesUsual = 2
-/** Far more than help: the pauses between them add up to minutes. */
+/** More would not help: the pauses between that many retries add up to minutes. */
 const retriesCeiling = 100
 
-/** With an address that ends in no slash. Throws INVALID_REQUEST. */
+/** Returns the options with an address that does not end in a slash. Throws INVALID_REQUEST. */
 export function checkConnectOptions(options: unknown): ConnectOptions & { readonly retriesMax: number } {
   if (typeof options !== 'object' || options === null) throw refuse('options: must be { url, token }.')
   const { url, token, fetch: own, retriesMax = retriesUsual } = options as Record<string, unknown>

@@ -20,7 +20,7 @@ export interface Asked {
 
 /** The delay if the server names none. */
 const retryMs = 200
-/** After longer ones the caller has to retry. */
+/** After a longer delay the caller has to retry. */
 const retryMsMax = 5000
 
 export class Connection {
@@ -45,8 +45,8 @@ export class Connection {
 
   /** Returns a successful reply. Throws the refusal or the fault otherwise. */
   async send(asked: Asked): Promise<Response> {
-    const isLook = asked.method === 'GET' || asked.method === 'HEAD'
-    for (let left = isLook ? this.#retriesMax : 0; ; left--) {
+    const isRead = asked.method === 'GET' || asked.method === 'HEAD'
+    for (let left = isRead ? this.#retriesMax : 0; ; left--) {
       try {
         return await this.#sendOnce(asked)
       } catch (error) {

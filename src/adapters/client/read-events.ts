@@ -49,7 +49,7 @@ async function read(
   }
 }
 
-/** Undefined for a comment, which only says that the connection lives. */
+/** Undefined for a comment, which only keeps the connection alive. */
 function parseBlock(block: string): ServerEvent | undefined {
   const [first = '', second = ''] = block.split('\n')
   if (!first.startsWith('event: ') || !second.startsWith('data: ')) return undefined

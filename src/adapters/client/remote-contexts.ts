@@ -14,12 +14,12 @@ import { answerCall, showDisplay, toResult } from './remote-run.ts'
 import type { CallEvent, ClearEvent, DisplayEvent } from './remote-run.ts'
 import { performRemotely } from './remote-command.ts'
 
-/** As `CodeContext`. */
+/** Works like `CodeContext`. */
 export interface RemoteContext {
   readonly id: string
   readonly language: ContextLanguage
   readonly cwd: string
-  /** As it is now. */
+  /** Returns the current status. */
   look(): Promise<{ readonly status: 'running' | 'idle' | 'gone' }>
   runCode(code: string, options?: Omit<RunCodeOptions, 'context' | 'language'>): Promise<CodeResult>
   interrupt(): Promise<boolean>

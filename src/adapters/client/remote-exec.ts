@@ -37,7 +37,7 @@ export async function execRemotely(
   }
 }
 
-/** `signal` and `onOutput` stay here. */
+/** `signal` and `onOutput` are not sent. */
 export function writeCommand(
   command: string,
   options: ExecOptions & { readonly id?: string },

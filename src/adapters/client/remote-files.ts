@@ -34,7 +34,7 @@ export interface RemoteFiles {
   downloadTar(options?: UploadTarOptions): AsyncIterable<Uint8Array>
 }
 
-/** As a sandbox in this process has it. */
+/** The same default as in a local sandbox. */
 const readBytesMax = 64 * 1024 * 1024
 
 export function remoteFiles(sandbox: SandboxConnection): RemoteFiles {
@@ -89,10 +89,10 @@ function isWellFormed(path: string): boolean {
 }
 
 function queryOf(query: Query): string {
-  const said = Object.entries(query).filter(([, value]) => value !== undefined)
-  return said.length === 0
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  return given.length === 0
     ? ''
-    : `?${said.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`
+    : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`
 }
 
 async function readWhole(

@@ -23,9 +23,9 @@ export interface RemoteLazaret {
   run(request: RunRequest): Promise<RunResult>
   /** Works like `sandbox()` of a local Lazaret. The sandbox belongs to the token. */
   sandbox(options?: SandboxOptions): Promise<RemoteSandbox>
-  /** The token's own, oldest first. */
+  /** The token's sandboxes, oldest first. */
   listSandboxes(): Promise<readonly RemoteSandbox[]>
-  /** Undefined for what does not belong to the token, or has ended. */
+  /** Undefined for a sandbox that does not belong to the token, or has ended. */
   getSandbox(id: string): Promise<RemoteSandbox | undefined>
   /** Works like `execute()` of the service in `lazaret/code-execution`, but without host functions. */
   executeCode(params: RemoteCodeParams): Promise<CodeExecutionResult>
@@ -35,13 +35,13 @@ export interface RemoteLazaret {
   probe(): Promise<ProbeReport>
 }
 
-/** What goes over HTTP of them. */
+/** The parameters that are sent over HTTP. */
 export type RemoteCodeParams = Omit<CodeExecutionParams, 'bridge' | 'maxBridgeCalls' | 'signal' | 'client'>
 
 /**
  * Connects to `lazaret serve`. Nothing is sent before its first call.
  *
- * @throws {LazaretError} INVALID_REQUEST for an address, a token or another option that cannot be one.
+ * @throws {LazaretError} INVALID_REQUEST for an invalid address, token or other option.
  * @example
  * ```ts
  * const lazaret = connectLazaret({ url: 'http://127.0.0.1:7341', token })

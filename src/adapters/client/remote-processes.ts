@@ -9,7 +9,7 @@ import { writeCommand } from './remote-exec.ts'
 import { isMissing, type SandboxConnection } from './sandbox-connection.ts'
 import { writeBytes } from './write-request.ts'
 
-/** Its current state. */
+/** The current state of a process. */
 export interface ProcessState {
   readonly status: ProcessStatus
   readonly exitCode?: number
@@ -53,12 +53,12 @@ export async function startRemotely(
     signal?.addEventListener('abort', () => void started.kill('SIGKILL').catch(() => undefined), {
       once: true,
     })
-  if (onOutput !== undefined) void hand(started, onOutput)
+  if (onOutput !== undefined) void passOutput(started, onOutput)
   return started
 }
 
 /** Listeners get no more events once the connection has broken. */
-async function hand(
+async function passOutput(
   process: RemoteProcess,
   onOutput: (chunk: OutputChunk) => void | Promise<void>,
 ): Promise<void> {

@@ -18,7 +18,7 @@ const inputBytesMax = 256 * MiB
 const bridgeCallsUsual = 100
 const bridgeCallsMost = 1_000_000
 
-/** The compiler adds here what is added to the parameters. */
+/** The compiler requires that every parameter is listed here. */
 const known: Readonly<Record<keyof CodeExecutionParams, true>> = {
   ...{ code: true, language: true, inputData: true, timeoutSeconds: true, memoryLimitMB: true },
   ...{ bridge: true, maxBridgeCalls: true, signal: true, client: true },

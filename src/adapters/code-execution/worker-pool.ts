@@ -112,9 +112,9 @@ export class WorkerPool implements AsyncDisposable {
     if (engine === undefined) return
     engine.isolates.close()
     const late = Promise.withResolvers<void>()
-    const patience = systemClock.after(drainMs, late.resolve)
+    const cancel = systemClock.after(drainMs, late.resolve)
     await Promise.race([Promise.all(this.#running), late.promise])
-    patience()
+    cancel()
     await engine.lazaret[Symbol.asyncDispose]()
   }
 

@@ -6,7 +6,7 @@ import type { ReadParams } from './read-params.ts'
 import { textOf } from './text-of.ts'
 import type { CodeExecutionErrorType, CodeExecutionResult } from './types.ts'
 
-/** The error type for each end of a program. */
+/** The result of a program that ran. */
 export function writeResult({ result, exit }: SettledRun, asked: ReadParams): CodeExecutionResult {
   const logs = result.logs.map(({ text }) => text)
   const { output, ...rest } = describe({ result, exit }, asked)

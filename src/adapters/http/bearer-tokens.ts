@@ -16,8 +16,8 @@ export function createToken(name: string, token: string): TokenEntry {
 }
 
 /**
- * Parses lines of `name:token`; empty ones and those that begin with `#` are ignored. Throws a text that says what to
- * correct, and never contains a token.
+ * Parses lines of `name:token`; empty ones and those that begin with `#` are ignored. Throws an error whose message
+ * says what to correct, and never contains a token.
  */
 export function parseTokens(text: string): TokenEntry[] {
   const entries = text.split('\n').flatMap((line, index) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 
-/** Bytes of bodies that are being read or answered: what clients can make the server hold. */
+/** Bounds on the bytes of bodies that are being read or answered: clients can make the server hold no more. */
 export interface BodyBounds {
   readonly bodyBytesMax: number
   /** For all bodies together. */

@@ -80,7 +80,7 @@ export function describeValidation({ isSafe, riskLevel, findings }: Validation):
 
 const findingsInText = 10
 
-/** Returns no text if there is nothing to say. */
+/** Returns no field if there are no findings. */
 function describeFindings(
   validation: Pick<Validation, 'riskLevel' | 'findings'> | undefined,
 ): Pick<Execution, 'validation'> {

@@ -1,7 +1,10 @@
 /** Sends a program's output to the client while it runs: a few messages per second, however often the program writes. */
 import type { Clock } from '../../core/clock.ts'
 
-/** Between two messages. Text still appears fluently, and a program that writes single letters costs no more than others. */
+/**
+ * Between two messages. Text still appears smoothly, and a program that writes single letters costs no more than
+ * others.
+ */
 const intervalMs = 50
 /** This much output is sent at once, without waiting for the interval. */
 const heldLengthMax = 64 * 1024

@@ -6,7 +6,7 @@ export interface SnippetRequest {
   /** What `read_input()` returns. Default: the empty string. At most 8 MiB of UTF-8. */
   readonly input?: string
   readonly limits?: SnippetLimits
-  /** `fixed`, the default: the clock stands at 1970-01-01T00:00:00Z. */
+  /** `fixed`, the default: the clock stays at 1970-01-01T00:00:00Z. */
   readonly clock?: 'fixed' | 'real'
   /** `fixed`, the default: `Math.random` gives the same numbers in each run. */
   readonly randomness?: 'fixed' | 'real'

@@ -32,7 +32,8 @@ Examples:
   lazaret serve --host 0.0.0.0 --public-host build.example --tokens /etc/lazaret/tokens.json
 
 Without --tokens the server creates one token at each start, prints it, and listens only on this machine. With
-LAZARET_TOKEN that is the token, of every scope. SIGTERM lets what runs end within --drain; a second one ends at once.
+LAZARET_TOKEN, its value is the token, and has every scope. After SIGTERM, running work may end within --drain; a second
+SIGTERM ends it at once.
 docs/operate/http.md has the routes.`
 
 interface ServeFlags extends EngineFlags {
@@ -291,5 +292,5 @@ function aborted(signal: AbortSignal): Promise<void> {
 function listenError(error: unknown, { host, port, unix }: ServeFlags): unknown {
   const reason = describeSystemError(error)
   if (reason === undefined) return error
-  return new UsageError(`cannot listen on ${unix ?? `${host}:${port}`}: ${reason}.`, 'Name another place.')
+  return new UsageError(`cannot listen on ${unix ?? `${host}:${port}`}: ${reason}.`, 'Name another address.')
 }

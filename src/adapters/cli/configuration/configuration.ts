@@ -136,12 +136,12 @@ function refuseWidening(path: string, wishes: readonly string[]): void {
 /** Messages for the user about the files that were found, one line each. */
 export function describeFound(files: readonly ConfigurationFile[]): string[] {
   const narrowing = files.filter(({ from, use }) => from === 'found' && use === 'narrows')
-  const passedOver = files.filter(({ use }) => use === 'none')
+  const ignored = files.filter(({ use }) => use === 'none')
   return [
     ...(narrowing.length === 0
       ? []
       : [`narrowed by ${narrowing.map(({ path }) => path).join(', ')}, found on the way.`]),
-    ...passedOver.map(({ path, reason }) => `ignored ${path}: ${reason}.`),
+    ...ignored.map(({ path, reason }) => `ignored ${path}: ${reason}.`),
   ]
 }
 

@@ -83,6 +83,6 @@ export async function resolveConfiguration(flags: EngineFlags): Promise<Configur
   const { loadConfiguration } = await import('../configuration/configuration.ts')
   const configuration = await loadConfiguration(usualPlaces(flags.config))
   const named = entries.filter(([name]) => flags[name] !== undefined)
-  const overruling = Object.fromEntries(named.map(([name, { option }]) => [option, flags[name]]))
-  return { ...configuration, options: { ...configuration.options, ...overruling } }
+  const overrides = Object.fromEntries(named.map(([name, { option }]) => [option, flags[name]]))
+  return { ...configuration, options: { ...configuration.options, ...overrides } }
 }

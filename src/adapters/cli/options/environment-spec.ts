@@ -47,7 +47,7 @@ async function readText(path: string): Promise<string> {
   return (await readFileBounded(path, { bytesMax: textBytesMax, signal })).toString('utf8')
 }
 
-/** Lines of packages. Options of pip in it would reach for other files and sources. */
+/** A requirements file: lines of packages. Options of pip are refused, because they name other files and sources. */
 function readRequirements(
   text: string,
   path: string,
@@ -91,7 +91,7 @@ function readObject(text: string, path: string): Readonly<Record<string, unknown
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // The error below covers this, too.
   }
   throw new UsageError(`${path} is not a JSON object.`, 'Check the path.')
 }

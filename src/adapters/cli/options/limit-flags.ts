@@ -45,8 +45,8 @@ export function addLimitFlags(command: Command, { usual, besides, without = [] }
     if (without.includes(name)) continue
     const more = besides[name] === undefined ? '' : `, and ${besides[name]}`
     const bound = usual[limit] ?? null
-    const standing = bound === null ? 'none' : format(bound)
-    command.option(`--${name} ${value}`, `${help}${more} (default ${standing})`, parse)
+    const shown = bound === null ? 'none' : format(bound)
+    command.option(`--${name} ${value}`, `${help}${more} (default ${shown})`, parse)
   }
   return command
 }

@@ -20,7 +20,7 @@ export async function readProgram(
   { codeBytes, signal }: { codeBytes?: number; signal: AbortSignal },
 ): Promise<ProgramSource> {
   const runtime = flags.runtime === undefined ? {} : { runtime: flags.runtime }
-  // A snippet has only one.
+  // A snippet has only one language.
   const named = flags.language ?? (flags.runtime === 'snippet' ? 'javascript' : undefined)
   if (flags.eval !== undefined) {
     return {

@@ -30,7 +30,7 @@ export function describeNetwork(ended: Ended): string[] {
   const options = network.wouldAllow.map((rule) => `--allow ${rule}`)
   return [
     toSingleLine(refused),
-    ...(options.length === 0 ? [] : [toSingleLine(`if that is meant to be: ${options.join(' ')}`)]),
+    ...(options.length === 0 ? [] : [toSingleLine(`to allow this: ${options.join(' ')}`)]),
   ]
 }
 

@@ -31,9 +31,9 @@ const prompts: Readonly<Record<ContextLanguage, readonly [string, string]>> = {
   typescript: ['> ', '... '],
 }
 const help = `.help       this text
-.restart    begin anew, without variables
+.restart    start over, without variables
 .exit       end, like Ctrl-D
-Ctrl-C interrupts code that runs and keeps the variables; elsewhere it forgets what was typed.
+Ctrl-C interrupts code that runs and keeps the variables; at a prompt it discards what was typed.
 Tab completes names. A line that begins with a space is not kept in the history.
 `
 

@@ -68,7 +68,7 @@ export const contextRoutes: readonly Route[] = [
     method: 'POST',
     path: `${one}/complete`,
     scope,
-    summary: 'Names that may stand at the end of a text in place of the one it ends with',
+    summary: 'Complete the name at the end of a text',
     body: 'CompleteRequest',
     status: 200,
     reply: 'Completed',

@@ -65,7 +65,7 @@ function splitPath(path: string): string[] {
   const parts = path.slice(1).split('/').map(decode)
   if (parts.length > partsMax || parts.some((part) => part === '.' || part === '..'))
     throw new LazaretError('INVALID_REQUEST', {
-      detail: 'The path has a part that is `.` or `..`, or too many.',
+      detail: 'The path has a part that is `.` or `..`, or too many parts.',
     })
   return parts
 }

@@ -1,4 +1,4 @@
-/** `--allow`, `--deny` and `--secret`: what a program reaches then, and what the user is told. */
+/** `--allow`, `--deny` and `--secret`: what a program can reach, and what the user is told. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ describe('the option --allow', { skip: needsNamespaces }, () => {
       assert.equal(
         stderr,
         'lazaret: The network policy refused evil.example (not-allowed).\n' +
-          'lazaret: if that is meant to be: --allow evil.example\n',
+          'lazaret: to allow this: --allow evil.example\n',
       )
     }
     assert.equal(server.arrivals, 2)

@@ -24,7 +24,7 @@ function put(path: string, config: object | string): string {
   return inFolder(path)
 }
 
-/** In a folder of its own for each place, and run three folders deep. */
+/** Each place has its own folder, and the command runs three folders deep. */
 function load(places: Partial<ConfigurationPlaces> = {}) {
   mkdirSync(inFolder('project', 'a', 'b'), { recursive: true })
   return loadConfiguration({
@@ -142,7 +142,7 @@ for (const place of ['user', 'system', 'flag', 'project'] as const) {
     await assert.rejects(load(places), usage(/not a regular file/))
     execFileSync('rm', [inFolder(path)])
     symlinkSync('/dev/zero', inFolder(path))
-    // Everybody may write to it, so a found one is ignored.
+    // Everybody may write to it, so a file that is found on the way is ignored.
     if (place === 'project') assert.equal((await load()).files[0]?.use, 'none')
     else await assert.rejects(load(places), usage(/zero can be written by everybody/))
     execFileSync('rm', [inFolder(path)])

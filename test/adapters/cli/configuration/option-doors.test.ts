@@ -1,4 +1,4 @@
-/** Three doors to the same options: the library, a configuration file, the flags. None has a list of its own. */
+/** Three doors to the same options: the library, a configuration file, the flags. None has a separate list. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -61,7 +61,7 @@ test('a found file sets limits and the level; other keys are reported, and their
     }
 })
 
-/** What the other flags say: something of a request, or of the command itself. */
+/** The other flags, which belong to a request or to the command itself. */
 const requestFlags = {
   language: 'language',
   eval: 'code',
