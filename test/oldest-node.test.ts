@@ -9,7 +9,7 @@ import { test } from 'node:test'
 
 import { oldestVersion } from '../scripts/testing/oldest-node.ts'
 import { checkoutRoot, readText } from './support/sources/checkout.ts'
-import { findNewerNames, namesMadeIn } from './support/sources/newer-names.ts'
+import { findNewerNames, namesDefinedIn } from './support/sources/newer-names.ts'
 import { listNodeNames } from './support/sources/node-names.ts'
 import type { NodeNames } from './support/sources/node-names.ts'
 
@@ -52,7 +52,7 @@ test('what runs in the host uses nothing that the oldest Node lacks', () => {
     file: file.slice(checkoutRoot.length),
     code: readFileSync(file, 'utf8'),
   }))
-  const own = new Set(texts.flatMap(({ code }) => namesMadeIn(code)))
+  const own = new Set(texts.flatMap(({ code }) => namesDefinedIn(code)))
   const found = texts.flatMap(({ file, code }) =>
     findNewerNames(code, { ...nodes, own }).map((name) => `${file}: ${name}`),
   )

@@ -1,4 +1,4 @@
-/** What axe-core finds in a page that keeps people from using it. */
+/** Accessibility problems of a page, found by axe-core. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -11,9 +11,9 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
 }
 
-/** Its rules of serious and critical impact; what is described is each element that breaks one. */
+/** Describes each element that violates a rule of serious or critical impact. */
 export async function auditPage(page: Page): Promise<string[]> {
-  // Styles fade in, and a colour that is on its way has too little contrast.
+  // During a transition a colour may have too little contrast for a moment.
   await page.evaluate(
     'Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)))',
   )

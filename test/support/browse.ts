@@ -1,16 +1,16 @@
-/** The console in a real browser, which tells of everything that its policy had to stop. */
+/** The console in a real browser, which reports everything that the page's content security policy has blocked. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** For what a busy machine shows late; a test waits no longer than it has to. */
+/** Enough for a busy machine. A test waits only as long as it has to. */
 const waitMs = 60_000
 
 const found = spawnSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).stdout.trim()
 
-/** Why there is none; false where there is one. */
+/** Why there is no browser; false if there is one. */
 export const whyNoBrowser = found === '' ? 'chromium is not installed' : false
 
 export interface Browsing extends AsyncDisposable {
@@ -19,19 +19,19 @@ export interface Browsing extends AsyncDisposable {
 
 export interface Watched {
   readonly page: Page
-  /** Violations of the policy, errors and dialogs; nothing of the console's makes any. */
+  /** Violations of the policy, errors and dialogs. The console itself causes none. */
   readonly troubles: string[]
-  /** Where requests went. */
+  /** The origins that requests went to. */
   readonly origins: Set<string>
 }
 
-/** Names that resolve to this machine are those that `rebound` lists. */
+/** The names in `rebound` resolve to this machine. */
 export async function browse(rebound: readonly string[] = []): Promise<Browsing> {
   const home = mkdtempSync(join(tmpdir(), 'lazaret-browser-'))
   const rules = rebound.map((name) => `MAP ${name} 127.0.0.1`).join(', ')
   const browser: Browser = await chromium.launch({
     executablePath: found,
-    // Its own sandbox needs what a container rarely gives; it shows this machine's pages alone.
+    // The browser's own sandbox needs privileges that containers rarely have, and it only shows pages of this machine.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--host-resolver-rules=${rules}`],
     env: { ...process.env, HOME: home },
   })

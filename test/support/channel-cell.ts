@@ -1,4 +1,4 @@
-/** A cell of the shape that every run gets, and Python guests in it that have a channel of their own. */
+/** A cell like that of every run, with Python guests that have their own channels. */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 
@@ -17,7 +17,7 @@ import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 
 export const guestPython = '/usr/bin/python3'
 
-/** Put before a guest's own code: `channel` is its end, and `take(count)` reads so many bytes or to the end. */
+/** Precedes a guest's own code: `channel` is the guest's end, and `take(count)` reads `count` bytes, or to the end. */
 const prelude = `
 import os, socket, sys, time
 channel = socket.socket(fileno=3)
@@ -53,7 +53,7 @@ export class ChannelCell implements AsyncDisposable {
 
   static async open(more: Partial<Limits> = {}, hasChannel = false): Promise<ChannelCell> {
     const machine = new Machine({ uidRange: defaultUidRange })
-    // Finds out which wall this machine has to give.
+    // Finds out which layers this machine offers.
     await probeMachine({ machine, minimum: 'restricted', onRefusal() {} }, new Toolchains())
     const place = machine.choosePlace()
     const limits = { ...defaultLimits, ...more }
@@ -114,14 +114,14 @@ export class ChannelCell implements AsyncDisposable {
   }
 }
 
-/** Everything that comes until the end. */
+/** Reads to the end. */
 export async function readAll(channel: AsyncIterable<Buffer>): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of channel) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
-/** So many bytes or more. */
+/** At least `count` bytes. */
 export async function readSome(channel: Duplex, count: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   for (let length = 0; length < count;) {

@@ -1,4 +1,4 @@
-/** A Lazaret for tests, which run at every level: the weaker walls that the default refuses are accepted by name. */
+/** A Lazaret for tests, which run at every level: it explicitly accepts the weaker levels that the default refuses. */
 import { createLazaret as create } from '../../src/index.ts'
 import type { Lazaret, LazaretOptions } from '../../src/index.ts'
 

@@ -1,4 +1,6 @@
-/** Waits for a state of the machine that no event announces: polls, with a bound, and says what was still wrong. */
+/**
+ * Waits for a state of the machine that no event announces: polls until a deadline, and then reports the last problem.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 
 const intervalMs = 10

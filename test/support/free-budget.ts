@@ -1,4 +1,4 @@
 import { HostBudget } from '../../src/runtimes/channel/host-budget.ts'
 
-/** Its clock stands still: nothing costs anything, so that everything is done at once. */
+/** A budget whose clock stands still: all work costs nothing, so it is done at once. */
 export const freeBudget = (): HostBudget => new HostBudget({ now: () => 0 }, 1)

@@ -1,11 +1,11 @@
-/** Attacks once more, from guests that are forks of a zygote: see the pass in scripts/testing/plan/passes.ts. */
+/** Repeats attacks from guests that are forks of a zygote: see the pass in scripts/testing/plan/passes.ts. */
 import type { Lazaret, RunRequest } from '../../src/index.ts'
 import { canFindOne, runParked } from './run-parked.ts'
 
-/** Whether the tests of this process are to run what they can in forks. */
+/** Whether the tests of this process should use forks where they can. */
 export const areInForks = process.env['LAZARET_TESTS_IN_FORKS'] !== undefined
 
-/** The same Lazaret; but what can be a fork is one, also where it would have been started for its run. */
+/** The same Lazaret, except that each run that can be a fork is one, even if it would otherwise be a cold start. */
 export function inForks(lazaret: Lazaret): Lazaret {
   const inOne = runParked(lazaret)
   const run = (request: RunRequest) => (canBeFork(request) ? inOne(request) : lazaret.run(request))

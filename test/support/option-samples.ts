@@ -1,4 +1,4 @@
-/** A value for each option that is not the usual one. The compiler asks for one as soon as there is a new option. */
+/** A value other than the default for each option. The compiler requires one for each new option. */
 import { systemClock } from '../../src/core/clock.ts'
 import type { LazaretOptions } from '../../src/index.ts'
 

@@ -1,4 +1,4 @@
-/** A fork of a zygote, parked in its cell: what the pool does with one, without the pool. */
+/** A fork of a zygote, parked in its cell as the pool does it, but without the pool. */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 
@@ -13,24 +13,24 @@ import { encodeGuestRequest } from '../../src/runtimes/channel/message-frame.ts'
 import { readStatus, requirePromises } from '../../src/runtimes/work/observed.ts'
 
 export interface GuestAnswer {
-  /** Of the value's text, as the guest wrote it; a guest that shows JSON answers with data. */
+  /** The text of the value, as the guest wrote it; data from a guest that shows JSON. */
   readonly value: unknown
   readonly messages: readonly Record<string, unknown>[]
 }
 
-export interface ParkWishes {
+export interface ParkOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly channel?: 'cell' | 'own'
 }
 
 export class ParkedGuest implements AsyncDisposable {
   readonly built: BuiltCell
-  /** Its number in its cell. */
+  /** Its id in its cell. */
   readonly id: number
   readonly channel: Duplex
   readonly exited: Promise<ProcessReport>
   readonly exceeded: Exceeded[] = []
-  /** What the kernel says of it. */
+  /** Its status, as the kernel reports it. */
   readonly status: Readonly<Record<string, string>>
   output = ''
 
@@ -46,11 +46,11 @@ export class ParkedGuest implements AsyncDisposable {
     this.status = parts.status
   }
 
-  /** Rejects with the step that failed. The promises of the plan have been kept when it resolves. */
+  /** Rejects with the step that failed. Once it resolves, the plan's promises have been verified. */
   static async park(
     zygote: Zygote,
     limits: Limits = defaultLimits,
-    { env = {}, channel = 'cell' }: ParkWishes = {},
+    { env = {}, channel = 'cell' }: ParkOptions = {},
   ): Promise<ParkedGuest> {
     const built = await zygote.build(limits)
     const { cell, ground, plan } = built
@@ -104,7 +104,7 @@ export class ParkedGuest implements AsyncDisposable {
     const { channel } = this
     const chunks: Buffer[] = []
     channel.on('data', (chunk: Buffer) => chunks.push(chunk))
-    channel.on('error', () => undefined) // of a guest that ended with a request unread
+    channel.on('error', () => undefined) // from a guest that has ended without reading its request
     const closed = channel.closed ? undefined : once(channel, 'close')
     channel.write(encodeGuestRequest({ language: 'python', code, args: [], resultBytes: 1024 * 1024 }))
     await Promise.all([closed, this.exited])

@@ -1,6 +1,6 @@
 /**
- * Work that must end at its deadline, and must get somewhere before it. How long that takes is the machine's affair: what
- * shows nothing is repeated with a longer deadline, and what shows nothing with the longest has failed.
+ * Work that must end at its deadline, but has to do something before it. How long that takes depends on the machine, so
+ * an attempt that shows nothing is repeated with a longer deadline. Only the longest deadline is final.
  */
 import type { RunRequest, RunResult } from '../../src/index.ts'
 
@@ -8,11 +8,11 @@ const usualDeadlinesMs = [500, 2000, 8000]
 
 export interface Patient<T> {
   readonly seen: T
-  /** The one that it ended at. */
+  /** The deadline of this attempt. */
   readonly deadlineMs: number
 }
 
-/** The first attempt that shows what it must, else the last, for the test to say what is wrong with it. */
+/** The first attempt that shows what it must; otherwise the last one, so that the test can report what is wrong. */
 export async function untilShown<T>(
   attempt: (deadlineMs: number) => Promise<T>,
   shows: (one: Patient<T>) => boolean,
@@ -31,7 +31,7 @@ export interface PatientRun {
   readonly wallMs: number
 }
 
-/** It must print something before its wall limit, unless `shows` says what else. */
+/** The run must print something before its wall limit, unless `shows` sets another condition. */
 export async function runPatiently(
   run: (request: RunRequest) => Promise<RunResult>,
   request: RunRequest,
@@ -39,7 +39,7 @@ export async function runPatiently(
 ): Promise<PatientRun> {
   const { seen, deadlineMs } = await untilShown(
     (wallMs) => run({ ...request, limits: { ...request.limits, wallMs } }),
-    // A guest that ended before its deadline had all the time that it wanted.
+    // A guest that has ended before its deadline had enough time.
     ({ seen: result, deadlineMs: wallMs }) =>
       result.outcome.kind !== 'timed-out' || shows({ result, wallMs }),
   )

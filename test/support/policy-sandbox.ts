@@ -24,12 +24,12 @@ export class PolicySandbox implements AsyncDisposable {
     this.#report = spaces.watchNetwork()
   }
 
-  /** Names that `lookup` has no addresses for do not exist. */
+  /** Names for which `lookup` returns no addresses do not exist. */
   static async open(network: NetworkPolicy, lookup: Lookup = async () => []): Promise<PolicySandbox> {
     return PolicySandbox.openOn(new Machine({ uidRange: defaultUidRange, lookup }), network)
   }
 
-  /** The machine ends with it. */
+  /** Disposing the sandbox also ends the machine. */
   static async openOn(machine: Machine, network: NetworkPolicy): Promise<PolicySandbox> {
     try {
       const wall = { machine, minimum: 'restricted', onRefusal: () => undefined } as const
@@ -55,7 +55,7 @@ export class PolicySandbox implements AsyncDisposable {
     return this.report.refused
   }
 
-  /** Starts a program of Python in the user space. */
+  /** Starts a Python program in the user space. */
   start(code: string): Command {
     const { user } = this.spaces
     const spec = {
@@ -70,7 +70,7 @@ export class PolicySandbox implements AsyncDisposable {
     return command
   }
 
-  /** What it prints. */
+  /** The output of a Python program. */
   async run(code: string): Promise<string> {
     const { stdout, stderr, outcome } = await this.start(code).ended
     assert.deepEqual([outcome, stderr], [{ kind: 'completed', exitCode: 0 }, ''])
@@ -83,7 +83,7 @@ export class PolicySandbox implements AsyncDisposable {
   }
 }
 
-/** Functions of a guest for tests. Each returns its result as one word. */
+/** Python functions for guests. Each returns its result as one word. */
 const guestProgram = `
 import errno, socket, struct, sys, os
 def say(error):

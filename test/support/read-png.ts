@@ -1,11 +1,11 @@
-/** Decodes a PNG far enough to look at its pixels: 8 bits a channel, not interlaced, as Agg and Pillow write them. */
+/** Decodes the pixels of a PNG with 8 bits per channel and without interlacing, as Agg and Pillow write them. */
 import assert from 'node:assert/strict'
 import { crc32, inflateSync } from 'node:zlib'
 
 export interface Picture {
   readonly width: number
   readonly height: number
-  /** Channels of a pixel: 1 grey, 2 grey and alpha, 3 red-green-blue, 4 with alpha. */
+  /** Channels per pixel: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
   readonly channels: number
   /** Row by row, without padding. */
   readonly pixels: Buffer
@@ -29,7 +29,7 @@ export function readPng(file: Buffer): Picture {
   return { width, height, channels, pixels: removeFilters(lines, { width, height, channels }) }
 }
 
-/** How many pixels there are of each colour, by its channels as text. */
+/** The number of pixels of each colour. The key is the text of its channels. */
 export function countColours({ channels, pixels }: Picture): Map<string, number> {
   const counts = new Map<string, number>()
   for (let at = 0; at < pixels.length; at += channels) {
@@ -57,7 +57,7 @@ interface Shape {
   readonly channels: number
 }
 
-/** Each line begins with the number of its filter: what was subtracted from every byte of it. */
+/** Each line begins with its filter type: which prediction was subtracted from every byte. */
 function removeFilters(lines: Buffer, { width, height, channels }: Shape): Buffer {
   const lineBytes = width * channels
   assert.equal(lines.length, height * (lineBytes + 1))

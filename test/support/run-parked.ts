@@ -1,4 +1,4 @@
-/** Runs that find a worker waiting for them, for certain. */
+/** Runs that are guaranteed to get a parked worker. */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -8,8 +8,8 @@ import type { Lazaret, RunRequest, RunResult } from '../../src/index.ts'
 export type Run = (request: RunRequest) => Promise<RunResult>
 
 /**
- * Whether a worker can wait for it, and is then what a started program is to the last detail: one that got its variables
- * later has not those in /proc.
+ * Whether a parked worker can serve it with no visible difference from a cold start: a worker that gets its variables
+ * later does not show them in /proc.
  */
 export function canFindOne({ env, runtime }: RunRequest): boolean {
   return env === undefined || runtime === 'shell'
@@ -17,27 +17,27 @@ export function canFindOne({ env, runtime }: RunRequest): boolean {
 
 const forkedRuntimes = ['python', 'bun', 'node']
 
-/** Whether it found one; some are forks of a zygote where there can be one. */
+/** Whether it got a parked worker, or a fork of a zygote if its runtime has one. */
 export function isWarm({ receipt }: RunResult): boolean {
   return (
     receipt.start === 'parked' || (receipt.start === 'forked' && forkedRuntimes.includes(receipt.runtime))
   )
 }
 
-/** Whoever cancels before there is a worker has none. */
+/** A run that is cancelled before it gets a worker has none. */
 function neverBegan({ outcome, receipt }: RunResult): boolean {
   return outcome.kind === 'cancelled' && receipt.layers.length === 0
 }
 
-/** A worker for each run, also where several are asked for at one moment. */
+/** Gives each run its own worker, even if several are requested at the same time. */
 export function runParked(lazaret: Lazaret, run: Run = (request) => lazaret.run(request)): Run {
   let turn: Promise<unknown> = Promise.resolve()
   return async (request) => {
     const start = turn.then(async () => {
       await warmUpFor(lazaret, request)
       const running = run(request)
-      running.catch(() => undefined) // whoever asked for it hears of it
-      // Until it has taken its worker, which the next one would count on otherwise.
+      running.catch(() => undefined) // the caller handles it
+      // Waits until it has taken its worker. Otherwise the next run would count the same worker.
       await nextTurn()
       return { running }
     })
@@ -48,7 +48,7 @@ export function runParked(lazaret: Lazaret, run: Run = (request) => lazaret.run(
   }
 }
 
-/** Resolves when so many workers wait that could serve this request. */
+/** Resolves when `count` workers that can serve this request are parked. */
 export async function warmUpFor(lazaret: Lazaret, request: RunRequest, count = 1): Promise<void> {
   const { language, runtime, realm, network, limits, preload, client } = request
   await lazaret.warmUp({

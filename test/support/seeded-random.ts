@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that come again with the same seed, so that a failure found at random can be looked for again. */
+/** Random numbers in [0, 1) that a seed determines, so that a random failure can be reproduced. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   // Mulberry32.

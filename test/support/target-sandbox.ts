@@ -1,4 +1,4 @@
-/** A sandbox to be attacked from inside, and what must be true of it while that lasts and afterwards. */
+/** A sandbox that tests attack from inside, and the conditions that must hold during and after an attack. */
 import assert from 'node:assert/strict'
 
 import type { ExecResult, Sandbox, SandboxOptions } from '../../src/index.ts'
@@ -7,11 +7,14 @@ import type { TestLazaret } from './use-lazaret.ts'
 
 export interface TargetSandbox extends AsyncDisposable {
   readonly sandbox: Sandbox
-  /** In the default session, where the attack may end the shell that it is. */
+  /** Runs in the default session. The attack may end the session's shell, which it runs in. */
   attack(command: string, timeout?: number): Promise<ExecResult | undefined>
-  /** In a session of its own, whose shell the attack may have killed: it says so once, and comes back. */
+  /**
+   * Runs in a separate session. If an attack has killed its shell, the first command reports that, and the next one
+   * works.
+   */
   look(command: string): Promise<ExecResult>
-  /** Throws unless control and user space stand, and commands of every kind are answered. */
+  /** Throws unless the control and user spaces are alive, and commands of every kind work. */
   requireUnharmed(): Promise<void>
 }
 
@@ -27,7 +30,7 @@ export async function openTarget(guests: TestLazaret, options?: SandboxOptions):
   const look = async (command: string) => {
     try {
       const result = await other.exec(command)
-      // Where a watchdog counts for all, whatever is beyond a limit ends all that runs at that moment.
+      // If a watchdog enforces limits, exceeding one ends every command that runs at that moment.
       const isWatched = !guests.heldByCgroup && /limit|memory/.test(result.outcome.kind)
       return isWatched ? await other.exec(command) : result
     } catch (error) {
@@ -47,7 +50,7 @@ export async function openTarget(guests: TestLazaret, options?: SandboxOptions):
       }
     },
     async requireUnharmed() {
-      // Builtins only: with no process to spare a shell answers all the same.
+      // Only builtins, because they work even if the space may have no further process.
       assert.deepEqual(answer(await look('echo $((40 + 2))')), ['42\n', 0])
       const secure = await sandbox.exec('/bin/echo $SECRET; (exit 7)', { env: { SECRET: 'kept' } })
       assert.deepEqual(answer(secure), ['kept\n', 7], secure.stderr)
@@ -61,7 +64,7 @@ function requireTerminated(error: unknown): void {
   assert.equal(Reflect.get(Object(error), 'code'), 'SESSION_TERMINATED', String(error))
 }
 
-/** Pid 1 of every cell and space below this process. */
+/** The pid 1 of every cell and space of this process. */
 function listInits() {
   return listDescendants(process.pid).filter(({ pids }) => pids.length > 1 && pids.at(-1) === 1)
 }

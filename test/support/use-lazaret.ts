@@ -1,4 +1,4 @@
-/** One Lazaret for a test file or several, with a check after each test that nothing was left behind. */
+/** One Lazaret for one or more test files, with a check for leftovers after each test. */
 import { after, afterEach } from 'node:test'
 
 import { runtimeNames } from '../../src/core/request.ts'
@@ -19,7 +19,7 @@ export interface TestLazaret {
   readonly lazaret: Lazaret
   readonly leaks: LeakCheck
   readonly level: ProtectionLevel
-  /** Whether cgroups hold memory, processes and processor time, and keep the evidence. */
+  /** Whether cgroups enforce the limits of memory, processes and processor time, and provide the evidence. */
   readonly heldByCgroup: boolean
   readonly landlockAbi: number
   readonly run: (request: RunRequest) => Promise<RunResult>
@@ -35,14 +35,14 @@ export const python = { runtime: 'python', language: 'python' } as const
 export const bun = { runtime: 'bun', language: 'javascript' } as const
 export const node = { runtime: 'node', language: 'javascript' } as const
 
-/** Every run is started for itself. */
+/** Every run is a cold start. */
 export const noPools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
 
-/** What files without options of their own share, where several files share this process. */
+/** The Lazaret of all files of this process that set no options. */
 let shared: Promise<TestLazaret> | undefined
 let isSharing = false
 
-/** From now on one Lazaret serves every file that names no options. Whoever runs the files ends it with the result. */
+/** From now on one Lazaret serves every file that sets no options. The caller ends it with the returned function. */
 export function shareLazaret(): () => Promise<void> {
   isSharing = true
   return async () => {
@@ -50,14 +50,14 @@ export function shareLazaret(): () => Promise<void> {
   }
 }
 
-/** Call once, at the top of a test file. Every run is started for itself unless `pools` says otherwise. */
+/** Call once, at the top of a test file. Every run is a cold start unless `pools` says otherwise. */
 export async function useLazaret(options?: LazaretOptions): Promise<TestLazaret> {
   const isOthersToo = isSharing && options === undefined
   const starting = isOthersToo ? (shared ??= start({})) : start(options ?? {})
-  // Hooks come first: after what is awaited below the runner may no longer know whose they are.
+  // Hooks are registered before the first await, because after it the runner may not know to which file they belong.
   afterEach(async () => {
     const { lazaret, leaks } = await starting
-    // What waits for the next run is left of none.
+    // Parked workers are not leftovers.
     await lazaret.releaseWorkers()
     await leaks.check()
   })
@@ -68,7 +68,7 @@ export async function useLazaret(options?: LazaretOptions): Promise<TestLazaret>
   })
   const guests = await starting
   guests.leaks.enterFolder()
-  // Here, so that what the file has opened before belongs to it.
+  // Taken here, so that the baseline includes what the file has opened before.
   await guests.leaks.takeBaseline()
   return guests
 }
@@ -83,7 +83,7 @@ async function start(options: LazaretOptions): Promise<TestLazaret> {
     return result
   }
   const { receipt } = await run({ ...shell, code: ':' })
-  // The second cell makes a nursery worth its price, so that the tests' own cells are built as most cells are.
+  // A host creates its nursery at the second cell, so the cells of tests are built like most cells.
   await run({ ...shell, code: ':' })
   await lazaret.releaseWorkers()
   await leaks.allowNursery()

@@ -23,7 +23,7 @@ import { planPythonZygote } from '../../../src/runtimes/python/zygote.ts'
 import { eventually } from '../../support/eventually.ts'
 import { findPythonWith } from '../../support/machine/find-python.ts'
 import { ParkedGuest } from '../../support/parked-guest.ts'
-import type { ParkWishes } from '../../support/parked-guest.ts'
+import type { ParkOptions } from '../../support/parked-guest.ts'
 import { findProcess, isAlive, isDead, listDescendants } from '../../support/machine/processes.ts'
 import type { HostProcess } from '../../support/machine/processes.ts'
 import { unwatched } from '../../../src/jail/limits/limit-rows.ts'
@@ -90,8 +90,8 @@ describe('guests of one zygote', { skip: python === null }, () => {
     assert.deepEqual(livingDescendants(), [])
   })
 
-  async function park(limits = defaultLimits, wishes: ParkWishes = {}): Promise<ParkedGuest> {
-    const guest = await ParkedGuest.park(zygote, limits, wishes)
+  async function park(limits = defaultLimits, options: ParkOptions = {}): Promise<ParkedGuest> {
+    const guest = await ParkedGuest.park(zygote, limits, options)
     parked.push(guest)
     return guest
   }

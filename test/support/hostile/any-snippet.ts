@@ -1,4 +1,4 @@
-/** Programs made at random, of what differs between machines where an engine lets it: numbers, order, dates, memory. */
+/** Random programs that use everything in which two machines could differ: numbers, order, dates, memory. */
 import fc from 'fast-check'
 
 const quoted = (text: string): string => JSON.stringify(text)
@@ -20,7 +20,7 @@ const literal = fc.oneof(
 )
 const integer = fc.integer({ min: 0, max: 1000 })
 
-/** An expression without effects but those of its operators. */
+/** An expression without side effects. */
 const { expression } = fc.letrec<{ expression: string }>((tie) => ({
   expression: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -49,7 +49,7 @@ function mathFunctions(): string[] {
 const values = fc.array(expression, { maxLength: 8 }).map((items) => `[${items.join(', ')}]`)
 const text = fc.string({ unit: 'binary', maxLength: 24 }).map(quoted)
 
-/** Statements that emit what they come to. */
+/** Statements that emit their results. */
 const usual = fc.oneof(
   expression.map((code) => `emit(${code})`),
   values.map((list) => `emit(${list}.sort())`),
@@ -146,7 +146,7 @@ const usual = fc.oneof(
   values.map((list) => `throw Object.assign(new RangeError(${list}), { name: String(${list}[0]) })`),
 )
 
-/** Where the engine's stack and memory end. */
+/** Statements that exhaust the engine's stack or memory. */
 const atTheEnd = fc.oneof(
   integer.map(
     (n) => `function f(a) { try { return f(a + 1, ${n}) } catch (e) { return a + String(e) } } emit(f(0))`,

@@ -1,7 +1,7 @@
-/** Python for a guest that tries on pid 1, and on its parent, whatever one process can do to another. */
+/** Python for a guest that tries everything that one process can do to another, on pid 1 and on its own parent. */
 import { pythonSyscalls } from './guest-python.ts'
 
-/** Prints how its parent is afterwards, and what was allowed: `{"state": …, "allowed": […]}`. */
+/** Prints its parent's state afterwards, and what was allowed: `{"state": …, "allowed": […]}`. */
 export const attackPid1 = `${pythonSyscalls}
 import time
 answers = {}

@@ -1,4 +1,4 @@
-/** What a guest that gets out would find of its host: a variable, a file, and somebody who listens. */
+/** What a guest that escapes would find on its host: a variable, a file, and a listening server. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 
 export interface Bait {
-  /** In the environment of this process, and in a file. */
+  /** It is in the environment of this process and in a file. */
   readonly secret: string
   readonly secretFile: string
-  /** On 127.0.0.1. */
+  /** The server's port on 127.0.0.1. */
   readonly port: number
-  /** How many have called there. */
+  /** The number of connections that the server has accepted. */
   readonly countConnections: () => number
 }
 
-/** Call it before `useLazaret`: it is nothing that a run leaves behind. */
+/** Call it before `useLazaret`, so that the leak check does not report it. */
 export async function layBait(): Promise<Bait> {
   const secret = `bait-${crypto.randomUUID()}`
   process.env['LAZARET_BAIT'] = secret

@@ -1,11 +1,11 @@
-/** Programs that print, or compute, without end. */
+/** Programs that print or compute for ever. */
 import { bun, node, python, shell } from '../use-lazaret.ts'
 
 const oneLine = `const piece = Buffer.alloc(1 << 20, 120); const fs = await import('node:fs')
   const write = (bytes) => { try { return fs.writeSync(1, bytes) } catch (error) { if (error.code !== 'EAGAIN') throw error; return 0 } }
   for (let i = 0; i < 1024; i++) for (let rest = piece; rest.length > 0; ) rest = rest.subarray(write(rest))`
 
-/** With what they print first. */
+/** Each with the start of its output. */
 export const outputFloods = {
   'shell: yes': { ...shell, code: 'yes', prefix: 'y\ny\ny\n' },
   'shell: one line of 1 GB': {
@@ -22,7 +22,7 @@ export const outputFloods = {
   'node: one line of 1 GB': { ...node, code: oneLine, prefix: 'xxxxxxxx' },
 }
 
-/** JavaScript that never goes on. */
+/** JavaScript that never reaches its next statement. */
 export const endlessJavascript = {
   'Atomics.wait': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
   'Atomics.wait in every worker': `const { Worker } = await import('node:worker_threads')

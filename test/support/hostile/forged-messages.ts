@@ -1,4 +1,4 @@
-/** What no harness sends on the private channel: programs in Python that write there themselves. */
+/** Messages that no harness sends: Python programs that write to the private channel themselves. */
 
 export const pythonFrames = `
 import json, os, struct, sys, time
@@ -24,7 +24,7 @@ def ask(message):
 def call(name, *args, id=1): return {'type': 'call', 'id': id, 'name': name, 'args': list(args)}
 `
 
-/** Frames that are none. */
+/** Malformed frames. */
 export const brokenFrames = {
   'random bytes': 'send(os.urandom(1 << 20))',
   'a length of 4 GiB': `send(b'\\xff\\xff\\xff\\xff' + b'x' * 100000)`,
@@ -35,7 +35,7 @@ export const brokenFrames = {
   nothing: 'os.close(3)',
 }
 
-/** Messages without end. */
+/** Endless messages. */
 export const frameFloods = {
   garbage: `while True: send(b'\\x00' * (1 << 20))`,
   logs: `data = frame({'type': 'log', 'level': 'log', 'text': 'x'}) * 1000\nwhile True: send(data)`,
@@ -50,13 +50,13 @@ def drain():
 threading.Thread(target=drain, daemon=True).start()
 data = frame(${message}) * 1000\nwhile True: send(data)`
 
-/** To follow `pythonCalls`, in a run with a function `count` that may be called once. */
+/** Each follows `pythonCalls`, in a run with a function `count` that may be called once. */
 export const callFloods = {
   'calls of unknown functions': drained(`call('unknown', 'x' * 100)`),
   'calls that are over the limit': drained(`call('count', 'x' * 100)`),
 }
 
-/** A message with a million different keys. */
+/** Sends a message with a million different keys. */
 export const forgeManyKeys = (type: string, rest: string) => `
 import os, struct
 body = b'{' + b','.join(b'"%x":1' % i for i in range(1000000)) + b'}'

@@ -1,7 +1,7 @@
 /*
- * Never there for longer than a look: chains of processes of which each starts the next and ends. What starts them
- * ignores the deaths of its children, so that none is left to be seen. `fork-chain <chains> [wake|kill]`: they also have
- * it go on, or kill it, once it is stopped. They end by themselves after some seconds.
+ * Chains of processes that each fork a successor and exit, so no pid lives long enough to be found. The first process
+ * ignores SIGCHLD, so none of them becomes a zombie. `fork-chain <chains> [wake|kill]`: the chains also send SIGCONT,
+ * or SIGKILL, to the first process once it is stopped. They end by themselves after five seconds.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/** Python for guests that speak to the kernel directly: `call('name', …)` answers `ok` or an errno's name. */
+/** Python for guests that make system calls directly: `call('name', …)` returns `ok` or the name of the errno. */
 const numbers = {
   x64: {
     exit: 60,
@@ -156,7 +156,7 @@ const numbers = {
   },
 } as const
 
-/** To be put before the guest's own code. */
+/** Precedes the guest's own code. */
 export const pythonSyscalls = `
 import ctypes, errno, json, os, sys
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,6 @@
-/** Programs whose messages are made to cost the host more than they are long. All are Python that writes to descriptor 3. */
+/**
+ * Programs whose messages cost the host more than their length suggests. All are Python that writes to descriptor 3.
+ */
 
 const frames = `
 import os, struct, sys, threading, time
@@ -49,7 +51,7 @@ const wide = {
   'maps of maps': `b'[' + b','.join([b'{"$type":"Map","value":[[{"$type":"Map","value":[]},1]]}'] * 200000) + b']'`,
 }
 
-/** Values, which are read and decoded. */
+/** Values, which the host parses and decodes. */
 export const costlyValues: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(wide).map(([name, body]) => [name, `${frames}\nsend(value(${body}))\nos._exit(0)`]),
 )
@@ -63,7 +65,7 @@ const repeated = {
   'no messages': `one = frame(b'[]') * 10000\nwhile True: send(one)`,
 }
 
-/** Messages without end, or nearly so. */
+/** Endless messages, or nearly endless ones. */
 export const costlyFloods: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(repeated).map(([name, code]) => [name, `${frames}\n${code}\nos._exit(0)`]),
 )
@@ -80,7 +82,7 @@ const called = {
   'unknown functions': `one = call(b'1').replace(b'echo', b'none') * 1000\nwhile True: send(one)`,
 }
 
-/** Calls of a function \`echo\`, whose answers are read by a thread. */
+/** Calls of a function `echo`; a thread reads the answers. */
 export const costlyCalls: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(called).map(([name, code]) => [
     name,
@@ -88,7 +90,7 @@ export const costlyCalls: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 )
 
-/** Ten megabytes that are no text. */
+/** Ten megabytes that are not UTF-8. */
 export const costlyOutput: Readonly<Record<string, string>> = {
   'bytes that are no text': `import sys\nsys.stdout.buffer.write(b'a\\xff' * 5000000)`,
   'halves of characters': `import sys\nsys.stdout.buffer.write(b'\\xe2\\x82' * 5000000)`,

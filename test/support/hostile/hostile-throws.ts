@@ -1,4 +1,6 @@
-/** Statements of programs that end by throwing something which whoever reports it has to look at. */
+/**
+ * Programs that end in ways that are hard to report: most throw a value that fails, or runs code, when it is inspected.
+ */
 export const hostileThrows: readonly string[] = [
   'throw { toString() { throw new Error("no") } }',
   'throw { toString() { return {} } }',
@@ -76,7 +78,7 @@ export const hostileThrows: readonly string[] = [
   '(() => { throw { toString() { emit("late"); return "t" } } })()',
 ]
 
-/** The same, of what does not end before it is looked at. */
+/** Programs that throw a value whose inspection never ends. */
 export const endlessThrows: readonly string[] = [
   'throw { toString() { for (;;); } }',
   'throw { get message() { for (;;); } }',

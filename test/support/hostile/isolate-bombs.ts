@@ -1,4 +1,4 @@
-/** Programs for isolates that want all the memory there is, or go on without end. */
+/** Programs for isolates that allocate all memory, or never end. */
 const keep = (made: string): string => `const kept = []; for (let i = 0; ; i++) kept.push(${made})`
 
 export const bombs: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ export const bombs: Readonly<Record<string, string>> = {
   'microtasks that never end': 'const kept = []; for (;;) { await 0; kept.push(new Array(1000).fill(0)) }',
 }
 
-/** None ends by itself. */
+/** None of them ends by itself. */
 export const loops: Readonly<Record<string, string>> = {
   'a loop': 'for (;;);',
   'a loop that does something': 'let n = 0; while (true) { n = Math.sqrt(n + 1) }',

@@ -1,4 +1,4 @@
-/** Proves with a small, bounded program that a limit holds, before an attack relies on it. */
+/** Checks with a small, bounded program that a limit is enforced, before an attack relies on it. */
 import type { TestLazaret } from '../use-lazaret.ts'
 import { python } from '../use-lazaret.ts'
 
@@ -13,20 +13,20 @@ try:
         forked += 1
 except OSError:
     pass
-if forked > 7: time.sleep(2) # who counts from time to time has looked by then
+if forked > 7: time.sleep(2) # enough time for a periodic watchdog
 print(forked)
 `
 
-/** Why a fork bomb must not be run here, or false when the limit on processes was seen to hold. */
+/** Why a fork bomb must not run here, or false if the limit on processes is enforced. */
 export async function processesLimitIsMissing({ run }: Pick<TestLazaret, 'run'>): Promise<string | false> {
   const { stdout, outcome, receipt } = await run({
     ...python,
     code,
     limits: { processesMax: 8, wallMs: 10_000 },
   })
-  // Who counts from time to time refuses nothing, and ends what is above the limit.
+  // A watchdog that counts periodically refuses no fork; it ends a guest above the limit.
   if (outcome.kind === 'limit-exceeded' && outcome.limit === 'processes') return false
   const forked = Number(stdout)
   if (forked >= 1 && forked <= 7) return false
-  return `no layer holds the number of processes here (${receipt.limits.processesMax.by}: ${forked} forks beside a limit of 8)`
+  return `no layer holds the number of processes here (${receipt.limits.processesMax.by}: ${forked} forks with a limit of 8)`
 }

@@ -1,7 +1,7 @@
 /**
- * Python of both sides of an attack on secrets: a command that holds one wherever a careless program may put it, and a
- * scanner of the user space that looks in all places it can think of. Whoever looks knows what a secret looks like, but
- * none of its letters, so that it never finds itself.
+ * Python of both sides of an attack on secrets: a command that keeps one wherever a careless program may put it, and a
+ * scanner in the user space that searches all places that it knows of. The scanner knows the form of a secret, but not
+ * its letters, so it never finds itself.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -9,7 +9,7 @@ export function inventSecret(): string {
   return `lazaret:${randomBytes(16).toString('hex')}:end`
 }
 
-/** Puts `$SECRET` into 25 places, says `ready`, and waits until there is a file /workspace/over. */
+/** Puts `$SECRET` into 25 places, prints `ready`, and waits until /workspace/over exists. */
 export const holdSecret = `
 import ctypes, fcntl, mmap, os, pty, socket, subprocess, sys, threading, time
 secret = os.environ['SECRET']
@@ -51,7 +51,7 @@ while not os.path.exists('/workspace/over'): time.sleep(0.01)
 child.kill()
 `
 
-/** Prints as JSON what it found, and how many places it looked into: `{"found": […], "looked": …}`. */
+/** Prints what it has found and how many places it has searched: `{"found": […], "looked": …}`. */
 const looking = `
 import ctypes, json, os, re, socket, sys, time
 pattern = re.compile(b'laz' + b'aret:[0-9a-f]{32}:' + b'end')
@@ -158,12 +158,12 @@ const scanner = looking
 
 const report = `print(json.dumps({'found': sorted(found), 'looked': looked}))`
 
-/** Once, at everything. */
+/** Searches everything once. */
 export const scanOnce = `${scanner}
 see_everything()
 ${report}`
 
-/** Without a pause until there is a file /workspace/enough, at what changes when commands come and go. */
+/** Searches what changes when commands start and end, without a pause, until /workspace/enough exists. */
 export const scanOnAndOn = `${scanner}
 events = [watch(path) for path in (b'/workspace', b'/tmp', b'/dev/shm', b'/dev/pts', b'/run')]
 print('ready', flush=True)

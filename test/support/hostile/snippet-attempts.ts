@@ -1,4 +1,4 @@
-/** What a snippet tries in order to reach more than the language and its two bindings, and what that has to come to. */
+/** Attempts of a snippet to reach more than the language and its two bindings, each with its expected result. */
 import { walkSource } from './snippet-graph.ts'
 
 /** Globals of engines, browsers, Node, Bun, Deno and of this engine's own command. */
@@ -44,7 +44,9 @@ export const namesOfOthers: readonly string[] = [
 
 const noCompiler = 'EvalError: code cannot be compiled from strings here'
 
-/** A program that collects functions which it finds on the stack, and says which of them nobody can reach otherwise. */
+/**
+ * A program that collects the functions it finds on the stack, and reports those that it cannot reach in any other way.
+ */
 export const findStrangers = (collect: string): string => `${walkSource}
   const own = new Set(), found = new Set()
   const note = (fn) => { own.add(fn); return fn }
@@ -60,7 +62,7 @@ export const findStrangers = (collect: string): string => `${walkSource}
   const strangers = [...found].filter(isStranger).map((fn) => fn.name + fn)
   globalThis.emit('\\n' + JSON.stringify({ seen: found.size, strangers }))`
 
-/** Bodies of functions, and what they return or throw. */
+/** Function bodies, each with what it returns or throws. */
 export const attempts: Readonly<Record<string, string>> = {
   // Compiling code from strings.
   [`return Function('return 1')()`]: noCompiler,
@@ -104,7 +106,7 @@ export const attempts: Readonly<Record<string, string>> = {
   [`globalThis.eval = Function; return eval('1 + 1')`]: noCompiler,
   [`const eval_ = globalThis['ev' + 'al']; return eval_`]: 'undefined',
   [`return new (globalThis.ShadowRealm)()`]: 'TypeError: not a function',
-  // Waiting, and what runs later.
+  // Waiting, and code that runs later.
   [`return (async () => { emit('ran') })()`]: 'TypeError: not a function',
   [`async function f() {} return f()`]: 'TypeError: not a function',
   [`return new (async () => {})()`]: 'TypeError: not a constructor',
@@ -134,7 +136,7 @@ export const attempts: Readonly<Record<string, string>> = {
   [`return (function f() { return f.caller })()`]: 'undefined',
   [`return (function () { return arguments.callee.caller })()`]: 'undefined',
   [`return (function () { 'use strict'; return arguments.callee })()`]: 'TypeError: invalid property access',
-  // Memory out of errors, and what only the engine may say.
+  // Memory through errors, and errors that only the engine may create.
   [`try { (function f() { f() })() } catch (e) { return e.constructor === RangeError }`]: 'true',
   [`const h = []; try { for (;;) h.push(h.concat(h, [1])) } catch (e) { h.length = 0; return e.constructor === Error }`]:
     'true',
@@ -146,7 +148,7 @@ export const attempts: Readonly<Record<string, string>> = {
     '    at eval_ (<code>:L)\n    at <eval> (<code>:L)\n',
   [`try { emit(Symbol()) } catch (e) { return e.stack.replace(/\\d+:\\d+/g, 'L') }`]:
     '    at concat (native)\n    at apply (native)\n    at emit (<bindings>:L)\n    at eval_ (<code>:L)\n    at <eval> (<code>:L)\n',
-  // What tells the time, or two machines apart.
+  // Values that reveal the time, or distinguish two machines.
   [`return Date.now() + new Date().getTimezoneOffset() + performance?.now`]:
     'ReferenceError: performance is not defined',
   [`return new Date().toString()`]: 'Thu Jan 01 1970 00:00:00 GMT+0000',
@@ -164,7 +166,7 @@ export const attempts: Readonly<Record<string, string>> = {
   [`return typeof this + (this === globalThis)`]: 'objecttrue',
 }
 
-/** Ways to have code of the program run while something else is on the stack. */
+/** Ways to run code of the program while other functions are on the stack. */
 export const stackLooks: readonly string[] = [
   'emit({ toString: look })',
   'emit({ [Symbol.toPrimitive]: look })',
@@ -183,7 +185,7 @@ export const stackLooks: readonly string[] = [
   'Error.prepareStackTrace = noteAll; Error.captureStackTrace({}, look); Error.captureStackTrace({}, emit); Error.prepareStackTrace = undefined',
 ]
 
-/** Whole programs. */
+/** Whole programs, each with its result. */
 export const loneStatements: Readonly<Record<string, string>> = {
   'debugger; emit(1)': '1',
   '#!/usr/bin/env node\nemit(1)': '1',

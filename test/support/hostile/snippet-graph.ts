@@ -1,9 +1,9 @@
 /**
- * A look around from inside the snippet engine: everything that a program can get hold of, starting with the global
- * object and one sample of every kind of value that syntax makes, along properties, symbols, prototypes and accessors.
+ * Traverses the snippet engine's objects from inside: everything that a program can reach, from the global object and
+ * one sample of each kind of value that syntax creates, through properties, symbols, prototypes and accessors.
  */
 
-/** Text for a program: `walk()` gives each thing that it finds the path by which it was found first. */
+/** Source for a program: `walk()` maps each object to the path on which it was first found. */
 export const walkSource = `
 const walk = (() => {
   const { getOwnPropertyDescriptor, getPrototypeOf } = Object
@@ -51,7 +51,7 @@ const walk = (() => {
 })()
 `
 
-/** Emits each thing: a line with its path, what it is and its prototype, and a line for each property. */
+/** Emits for each object a line with its path, kind and prototype, and a line for each property. */
 export const describeGraphSource = `${walkSource}
 const paths = walk()
 const isThing = (value) => paths.has(value)
@@ -63,7 +63,7 @@ const kindOf = (value) => {
   return isThing(value) ? ' -> ' + paths.get(value) : ''
 }
 for (const [value, path] of paths) {
-  // The line of the property that holds it says all.
+  // The line of the property that holds it is enough.
   if (isPlainFunction(value)) continue
   const prototype = Object.getPrototypeOf(value)
   emit(path + ': ' + typeof value + ' of ' + (prototype === null ? 'nothing' : paths.get(prototype)) + '\\n')

@@ -1,6 +1,6 @@
 /*
- * Starts a command and becomes the parent of everything that loses its own below it, so that whatever outlives the
- * command is seen, and seen to end: by its parent, which no process escapes.
+ * Starts a command and, as a child subreaper, becomes the parent of every orphan below it. So it sees each process that
+ * outlives the command, and its end.
  *
  * Usage: adopt COMMAND [ARGUMENT...], with the command's stdout at descriptor 3.
  * Reads from stdin:  k  SIGKILL to the command      t  SIGTERM to it      the end: SIGKILL
@@ -42,7 +42,7 @@ static _Noreturn void become(char **command, const sigset_t *mask) {
   give_up(command[0]);
 }
 
-/* Reaps all that has ended; false when nobody is left. */
+/* Reaps all processes that have ended; false if no child is left. */
 static bool reap(pid_t child, bool *child_ended) {
   for (;;) {
     int status = 0;
@@ -82,7 +82,7 @@ int main(int count, char **words) {
       char letter = 'k';
       if (read(0, &letter, 1) <= 0) polled[0].fd = -1;
       signalled = now_us();
-      /* Not reaped yet, so its number is still its own. */
+      /* Not reaped yet, so its pid cannot have been reused. */
       if (!child_ended) kill(child, letter == 't' ? SIGTERM : SIGKILL);
     }
     struct signalfd_siginfo news;

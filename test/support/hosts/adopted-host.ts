@@ -1,4 +1,6 @@
-/** A host process that a test may kill, and whose orphans are seen: a program like mortal-host.ts below adopt.c. */
+/**
+ * A host process that a test may kill: a program such as mortal-host.ts, started by adopt.c, which sees its orphans.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,15 +12,15 @@ import { findProcess, listDescendants, listProcesses } from '../machine/processe
 import type { HostProcess } from '../machine/processes.ts'
 
 export interface HostPlan {
-  /** Where adopt.c was compiled to. */
+  /** The path of the compiled adopt.c. */
   readonly adopt: string
-  /** A file for this Node, and its arguments. It says `ready`, and then news in lines of JSON. */
+  /** A file for this Node, and its arguments. It prints `ready`, and then its news, one line of JSON each. */
   readonly program: readonly string[]
   /** Its TMPDIR. */
   readonly folder: string
-  /** Words before its command: it starts on a machine that lacks something. */
+  /** Precedes its command, so that it starts on a machine that lacks something. */
   readonly prefix: readonly string[]
-  /** Who it runs as, where that is not who the test runs as. */
+  /** The uid that it runs as, if not the test's. */
   readonly userId?: number
 }
 
@@ -31,12 +33,12 @@ export function compileAdopt(folder: string): string {
 
 export class AdoptedHost implements AsyncDisposable {
   readonly pid: Promise<number>
-  /** Rejects when it ended before its first run did. */
+  /** Rejects if the host ends before its first run does. */
   readonly ready: Promise<void>
-  /** How many microseconds after the last signal the last process of it and of its cells had ended. */
+  /** The time from the last signal until the last process of the host and its cells had ended, in microseconds. */
   readonly alone: Promise<number>
   readonly news: RunNews[] = []
-  /** wait(2)'s status of the host process itself. */
+  /** The wait(2) status of the host process itself. */
   status: number | undefined
   readonly #adopter: ChildProcess
 
@@ -71,7 +73,7 @@ export class AdoptedHost implements AsyncDisposable {
     this.ready = ready.promise
   }
 
-  /** Of the process that adopts: everything that is left of the host is below it. */
+  /** The pid of adopt.c's process: everything that is left of the host is below it. */
   get adopterPid(): number {
     return this.#adopter.pid as number
   }
@@ -80,12 +82,12 @@ export class AdoptedHost implements AsyncDisposable {
     ;(this.#adopter.stdin as Writable).write('k')
   }
 
-  /** Asks it to end its runs and itself. */
+  /** Sends SIGTERM, so that it ends its runs and itself. */
   stop(): void {
     ;(this.#adopter.stdin as Writable).write('t')
   }
 
-  /** Whatever a failed test left alive. */
+  /** Kills what a failed test has left alive. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#adopter.exitCode !== null) return
     const closed = new Promise((resolve) => this.#adopter.once('close', resolve))
@@ -93,7 +95,7 @@ export class AdoptedHost implements AsyncDisposable {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // It has ended meanwhile.
+        // It has already ended.
       }
     }
     await closed
@@ -101,13 +103,15 @@ export class AdoptedHost implements AsyncDisposable {
 }
 
 function readLines(stream: Readable | null, onLine: (line: string) => void): void {
-  // A host that is killed may leave half a line.
+  // A killed host may leave an incomplete line.
   createInterface({ input: stream as Readable }).on('line', (line) => {
     if (/^(\w+( -?\d+)?|\{.*\})$/.test(line)) onLine(line)
   })
 }
 
-/** Without a walk through all of /proc, where the kernel lists them: whoever waits for a birth looks often. */
+/**
+ * Where the kernel lists children, this does not scan all of /proc, because callers poll it often for new processes.
+ */
 export function listChildren(parent: number): HostProcess[] {
   try {
     const pids = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')

@@ -1,6 +1,6 @@
 /**
- * A host process to be killed: it builds, replaces and removes environments, on and on, until SIGTERM. Says `ready` when it
- * begins, and then each step, a line of JSON each.
+ * A host process for tests that kill it: it builds, replaces and removes environments until SIGTERM. It prints `ready`
+ * when it begins, and then a line of JSON for each step.
  *
  * Usage: building-host.ts <folder of environments> <folder of wheels>
  */

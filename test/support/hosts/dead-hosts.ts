@@ -1,4 +1,4 @@
-/** What is looked for after a host process was killed: at once, and after the next host's start. */
+/** What tests look for after they have killed a host process: at once, and after the next host's start. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,18 +8,21 @@ import { listCgroups } from '../machine/leaks.ts'
 import { readPidNamespace } from '../machine/processes.ts'
 import type { HostProcess } from '../machine/processes.ts'
 
-/** Everything of a host ends with it: within this time, however busy the machine. */
+/** All processes of a host must end within this time after it, however busy the machine is. */
 export const deadMs = 1000
 
-/** The same pid in another one is somebody else's. */
+/** The same pid in another pid namespace is a different process. */
 const ownPidNamespace = /\d+/.exec(readPidNamespace('self') ?? '')?.[0]
 
-/** Paths of a host's cgroups and of its folders. */
+/** Matches the paths of a host's cgroups and folders. */
 export function groupsOf(pid: number): RegExp {
   return new RegExp(`/lazaret-${ownPidNamespace}-${pid}-\\d+-\\d+(/|$)`)
 }
 
-/** How long after its kill the last process of a host had ended, in milliseconds. Throws when one is still there. */
+/**
+ * The time from a host's kill until its last process had ended, in milliseconds. Throws if one is still alive at the
+ * deadline.
+ */
 export async function untilAlone(host: AdoptedHost): Promise<number> {
   const late = Promise.withResolvers<number>()
   const timer = setTimeout(() => late.resolve(Number.NaN), deadMs)
@@ -31,8 +34,8 @@ export async function untilAlone(host: AdoptedHost): Promise<number> {
 }
 
 /**
- * What is in the folders of a dead host's runs. The folders themselves are the next host's to remove: a launcher that
- * has given up root may not.
+ * The contents of the folders of a dead host's runs. The next host removes the folders themselves: a launcher that has
+ * given up root may not.
  */
 export function listRunFiles(pid: number, temporary: string): string[] {
   const own = readdirSync(temporary).filter((name) => groupsOf(pid).test(`/${name}`))
@@ -40,7 +43,7 @@ export function listRunFiles(pid: number, temporary: string): string[] {
   return runs.flatMap(listFolder)
 }
 
-/** Cgroups and folders of dead hosts, which the next Lazaret takes away. */
+/** Cgroups and folders of dead hosts, which the next Lazaret removes. */
 export function listUnswept(dead: readonly number[], temporary: string): string[] {
   const groups = dead.flatMap((pid) => listCgroups(groupsOf(pid)))
   const folders = readdirSync(temporary).filter((name) => dead.some((pid) => groupsOf(pid).test(`/${name}`)))
@@ -61,7 +64,7 @@ export function describeProcess({ pid, name, state, pids }: HostProcess): string
   return `process ${pid} (${name}, ${state}, ${pids.join('/')}, ${readArguments(pid)})`
 }
 
-/** Gone meanwhile, or not for us to see into: then it is empty as far as we know. */
+/** Empty if it has been removed meanwhile, or may not be listed. */
 function listFolder(path: string): string[] {
   try {
     return readdirSync(path).map((name) => join(path, name))

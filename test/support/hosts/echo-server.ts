@@ -1,4 +1,4 @@
-/** A server on this machine that answers what it is told, and counts who comes. */
+/** An echo server on this machine that counts its connections. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Server } from 'node:net'

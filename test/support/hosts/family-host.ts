@@ -1,4 +1,4 @@
-/** A host process to be killed: opens a zygote, parks two guests of it, says `ready`, and waits. */
+/** A host process for tests that kill it: opens a zygote, parks two guests of it, prints `ready`, and waits. */
 import { systemClock } from '../../../src/core/clock.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
 import { Machine } from '../../../src/jail/machine/machine.ts'

@@ -1,5 +1,5 @@
 /**
- * A host process of its own, for tests that kill it: sandboxes at work in every way, and one word when all are.
+ * A host process for tests that kill it: its sandboxes run every kind of work, and it prints a word when all are busy.
  *
  * Usage: host-of-sandboxes.ts <how many>
  */

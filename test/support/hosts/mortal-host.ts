@@ -1,6 +1,6 @@
 /**
- * A host process to be killed: runs of every kind, several at once, on and on, until SIGTERM. Says `ready` when the
- * first has ended, and then how each one ended, a line of JSON each.
+ * A host process for tests that kill it: it executes runs of every kind, several at once, until SIGTERM. It prints
+ * `ready` when the first has ended, and then a line of JSON for each run's end.
  *
  * Usage: mortal-host.ts <seed> <first id> <ids>
  */
@@ -10,14 +10,14 @@ import { createLazaret } from '../create-lazaret.ts'
 import type { RunRequest } from '../../../src/index.ts'
 import { seededRandom } from '../seeded-random.ts'
 
-/** What the host says of one run. */
+/** The host's report of one run. */
 export interface RunNews {
-  /** In the environment of everything in its cell, as LAZARET_TOKEN. */
+  /** LAZARET_TOKEN in the environment of every process in its cell. */
   readonly token: string
   readonly name: string
-  /** The outcome's kind, or the code of the error that was thrown. */
+  /** The kind of outcome, or the code of the thrown error. */
   readonly end: string
-  /** What the error said that was thrown. */
+  /** The message of the thrown error. */
   readonly why?: string
 }
 
@@ -27,7 +27,7 @@ const python = { language: 'python' } as const
 const bun = { runtime: 'bun', language: 'javascript' } as const
 
 const inFlight = 4
-/** Short, so that at any moment one cell is being built, one runs and one ends. */
+/** Short, so that at any moment one cell is being built, one is running and one is ending. */
 const wallMs = 150
 
 const programs: Record<string, RunRequest> = {
@@ -61,17 +61,21 @@ setInterval(() => {}, 1000)`,
 }
 
 const random = seededRandom(seed)
-/** Not looked for through a shim: a host that is killed while it asks one leaves the answer to nobody, but leaves it. */
+/**
+ * Avoids the search for an interpreter behind a shim: if the host is killed during that, the shim's process is left
+ * behind.
+ */
 const toolchains = existsSync('/usr/bin/python3') ? { python: '/usr/bin/python3' } : {}
 const lazaret = createLazaret({ uidRange: { first, count }, toolchains })
 const stop = new AbortController()
 let runs = 0
 
 await lazaret.run({ ...shell, code: ':' })
-// The question that an interpreter is asked once is a child of this process too, and no launcher to be struck.
+// The first run of Python probes the interpreter in a child of this process, which the test must not mistake for a
+// launcher.
 await lazaret.run({ ...python, code: '' })
 process.once('SIGTERM', () => stop.abort())
-say('ready') // whoever reads it may send the signal at once
+say('ready') // the reader may send SIGTERM at once
 await Promise.all(Array.from({ length: inFlight }, runOnAndOn))
 await lazaret[Symbol.asyncDispose]()
 

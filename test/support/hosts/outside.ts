@@ -1,6 +1,6 @@
 /**
- * A program on the host without the product, as a plain user would start it: in a folder of its own, with the variables
- * that guests find. What happens to it there is what should happen to it inside.
+ * A program on the host without Lazaret, as an unprivileged user would start it: in its own folder, with the variables
+ * that guests get. In a cell it should behave as it does there.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -10,18 +10,18 @@ import { dirname, join } from 'node:path'
 import type { Identity } from '../machine/find-python.ts'
 
 export interface OutsideProgram {
-  /** The interpreter, by its whole path. */
+  /** The absolute path of the interpreter. */
   readonly file: string
-  /** Before the program's own path. */
+  /** Arguments before the program's own path. */
   readonly flags?: readonly string[]
-  /** How the program's file is called; the ending tells some interpreters what it is. */
+  /** The name of the program's file. Some interpreters go by its extension. */
   readonly name: string
   readonly code: string
   readonly args?: readonly string[]
-  /** What lies in its current folder. */
+  /** The files in its current folder. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   readonly stdin?: string
-  /** Files to bring back from beside the program, where nothing that it leaves in its own folder is in their way. */
+  /** Files to read from the program's folder afterwards. */
   readonly collect?: readonly string[]
   readonly wallMs: number
 }
@@ -29,27 +29,27 @@ export interface OutsideProgram {
 export interface OutsideEnd {
   readonly stdout: string
   readonly stderr: string
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Everyone may have this id; nothing on a usual distribution does. */
+/** An id that no usual distribution assigns. */
 const plainUserId = 65_533
-/** Somebody else could not enter the folder that tests have for themselves. */
+/** Another user could not enter the tests' own TMPDIR. */
 const everybodysFolder = '/tmp'
 const outputBytesMax = 64 * 1024 * 1024
 
-/** As somebody else where root started the tests: root may do what no guest may. */
+/** Another user if root started the tests, because root may do what no guest may. */
 export const plainIdentity: Identity = process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {}
 
-/** Whether the plain user can start it: not so below a folder of root's own. */
+/** Whether the unprivileged user can start it, which is false below a folder that only root may enter. */
 export function canStart(file: string): boolean {
   try {
     execFileSync(file, ['--version'], { cwd: '/', stdio: 'ignore', ...plainIdentity })
     return true
   } catch (error) {
-    // Not every shell knows that word, but it has started to say so.
+    // Some interpreters reject the option, but then they have started.
     return typeof Reflect.get(Object(error), 'status') === 'number'
   }
 }
@@ -77,7 +77,7 @@ async function placeFiles(
     const target = join(workspace, path)
     await mkdir(dirname(target), { recursive: true })
     await writeFile(target, content)
-    // The program is somebody else's, and so may be what it changes.
+    // The program runs as another user and may change these files.
     for (let part = target; part !== workspace; part = dirname(part)) await chmod(part, 0o777)
   }
 }
@@ -103,7 +103,7 @@ function execute(
       const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : null
       resolve({ stdout, stderr, exitCode })
     })
-    // A program that reads nothing may have ended before it is told that there is nothing.
+    // A program that does not read its stdin may have ended before stdin is closed.
     child.stdin?.on('error', () => undefined).end(stdin)
   })
 }

@@ -1,4 +1,4 @@
-/** A server by TLS that wants a key, and repeats what it was sent; its certificate is of an authority of its own. */
+/** A TLS server that requires a key and echoes requests. Its own authority has issued its certificate. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -18,7 +18,7 @@ export interface SeenRequest {
 export class SecretApi implements AsyncDisposable {
   readonly server: Server
   readonly seen: SeenRequest[] = []
-  /** Answers instead of the echo, where it is set. */
+  /** If set, it answers in place of the echo. */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
 
   private constructor({ key, certificate }: KeyAndCertificate) {

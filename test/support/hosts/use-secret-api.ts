@@ -1,4 +1,7 @@
-/** A secret, a host that it is for, and guests that talk to that host byte by byte. Call once, at the top of a test file. */
+/**
+ * A secret, the host that it belongs to, and guests that send raw bytes to that host. Call once, at the top of a test
+ * file.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -71,7 +74,7 @@ export async function useSecretApi(value: string) {
   return { api, lazaret, host, open, run, skip }
 }
 
-/** The proxies that this process has started. */
+/** The pids of the proxies that this process has started. */
 export function findProxies(): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

@@ -1,4 +1,4 @@
-/** Commands on a machine that lacks a layer of the wall: really lacks it, by the kernel's own word (without/main.c). */
+/** Commands on a machine that lacks a layer of the wall: the kernel itself refuses it (without/main.c). */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -32,7 +32,7 @@ export interface CommandEnd {
   readonly stderr: string
 }
 
-/** Compiles the program into a folder, and says where it is. It runs for as long as the file is there. */
+/** Compiles the program into a folder and returns its path. */
 export function compileWithout(folder: string): string {
   const program = join(folder, 'without')
   const source = join(import.meta.dirname, '../without')
@@ -44,7 +44,7 @@ export function compileWithout(folder: string): string {
 
 /** Owns the compiled program. */
 export class WithoutLayers implements Disposable {
-  /** For everybody to read, since a command may run as somebody else. */
+  /** Readable for everybody, because a command may run as another user. */
   readonly folder = mkdtempSync(join(tmpdir(), 'lazaret-without-'))
   readonly #program: string
 
@@ -53,12 +53,12 @@ export class WithoutLayers implements Disposable {
     this.#program = compileWithout(this.folder)
   }
 
-  /** The words that start `command` where all of `lacking` is missing. */
+  /** The arguments that start `command` without all layers of `lacking`. */
   command(lacking: readonly Lacking[], command: readonly string[]): [string, ...string[]] {
     return [this.#program, ...lacking, '--', ...command]
   }
 
-  /** Runs a command to its end, as another user where one is named. */
+  /** Runs a command to its end, as `userId` if it is given. */
   async run(
     lacking: readonly Lacking[],
     command: readonly string[],
@@ -68,7 +68,7 @@ export class WithoutLayers implements Disposable {
     const words = this.command(lacking, command)
     const [file, ...args] =
       userId === undefined ? words : ([process.execPath, asUser, String(userId), ...words] as const)
-    // Another user's home is closed to them, and a configuration that cannot be looked at stops a command.
+    // The command's user may not enter the test's HOME, and a configuration that cannot be read makes a command fail.
     const home = userId === undefined ? {} : { HOME: this.folder }
     const child = spawn(file, args, {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 /**
- * A process in which no thread can be started for a while, because there is no room for its stack: it runs snippets
- * then, and again when there is room, and prints how each ended. The argument says whether a thread is there already.
+ * A process that for a while cannot start a thread, because there is no address space for its stack. It runs snippets
+ * then, and again when there is space, and prints each result. The argument says whether a thread exists already.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { LazaretError } from '../../../src/core/errors/errors.ts'
 import { runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
 import type { SnippetRequest } from '../../../src/adapters/snippet-tool/index.ts'
 
-/** Less than the stack of a thread that runs snippets, and more than what the rest of this needs. */
+/** Less than the stack of a snippet thread, but enough for everything else here. */
 const roomBytes = 12 * 1024 * 1024
 const ends: string[] = []
 
@@ -22,7 +22,7 @@ limitAddresses('unlimited')
 for (let round = 0; round < 3; round++) await note({ source: 'emit(2)' })
 console.log(JSON.stringify(ends))
 
-/** The soft one alone, which everybody may lift again. */
+/** Sets only the soft limit, which any user may raise again. */
 function limitAddresses(bytes: string): void {
   execFileSync('prlimit', ['--pid', `${process.pid}`, `--as=${bytes}:`])
 }

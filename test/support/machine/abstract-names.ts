@@ -1,4 +1,4 @@
-/** The abstract sockets with names of Lazaret's: nurseries'. See unix(7), proc_net(5). */
+/** Lazaret's abstract sockets, which belong to nurseries. See unix(7), proc_net(5). */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 
 interface Name {
@@ -6,7 +6,7 @@ interface Name {
   readonly inode: string
 }
 
-/** Those that this process holds a descriptor of. Others on the machine have theirs. */
+/** The names of those of which this process holds a descriptor. Other processes on the machine have their own. */
 export function listOwnNames(): string[] {
   const inodes = new Set(readdirSync('/proc/self/fd').map(inodeOf))
   return listNames()
@@ -26,6 +26,6 @@ function inodeOf(descriptor: string): string {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1] ?? ''
   } catch {
-    return '' // the one of the folder itself, closed meanwhile
+    return '' // the descriptor of the folder itself, which is closed again
   }
 }

@@ -1,4 +1,4 @@
-/** An interpreter that has what a test needs: the one to try, the one that guests get, or the system's own. */
+/** An interpreter with the modules that a test needs: the given one, the guests' one, or the system's. */
 import { execFileSync } from 'node:child_process'
 
 import { Toolchains } from '../../../src/runtimes/packages/toolchains.ts'
@@ -6,7 +6,7 @@ import type { PythonToolchain } from '../../../src/runtimes/packages/python-ques
 
 const configured = process.env['LAZARET_TEST_PYTHON']
 
-/** `LAZARET_TEST_PYTHON` names an interpreter to try instead of those that are found. */
+/** `LAZARET_TEST_PYTHON` replaces the interpreters that are found. */
 function listPythons(): readonly PythonToolchain[] {
   const names = configured === undefined ? [undefined, '/usr/bin/python3'] : [configured]
   return names
@@ -19,7 +19,7 @@ export interface Identity {
   readonly gid?: number
 }
 
-/** The first that can import all of the modules, also as another user when one is named; null when none can. */
+/** The first that can import all of the modules, as `identity` if it is given; null if none can. */
 export function findPythonWith(modules: readonly string[], identity: Identity = {}): PythonToolchain | null {
   return listPythons().find(({ path }) => canImport(path, { modules, identity })) ?? null
 }

@@ -1,4 +1,4 @@
-/** The leak check itself: it must see each kind of thing that a run could leave behind. */
+/** The leak check itself must detect everything that a run could leave behind. */
 import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { listCells, listProcesses } from './processes.ts'
 import { shell, useLazaret } from '../use-lazaret.ts'
 
-// With options, if none, so that this process is its own: what is left of others would be seen, too.
+// With options, even empty ones, this file gets its own process: the check would also report leftovers of other files.
 const { leaks, run, heldByCgroup } = await useLazaret({})
 
 test('a cell that still exists is detected: its processes, its descriptors and its cgroup', async () => {
@@ -20,7 +20,7 @@ test('a cell that still exists is detected: its processes, its descriptors and i
     signal: stop.signal,
   })
   await up.promise
-  // First: what it starts from here on may be among what is left, but need not be.
+  // Call this first, because processes that it starts later may be part of the leftovers.
   const [cell] = listCells()
   const left = leaks.describeLeft() ?? ''
   assert.ok(cell !== undefined && cell.guests.length > 0)

@@ -1,6 +1,6 @@
 /**
  * After a run nothing of it may be left on the machine: no process, descriptor, cgroup, mount or file. Cells are
- * taken down in the background, so a check polls for a while before it names what is still there.
+ * removed in the background, so a check polls for a while before it reports what is left.
  */
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,22 +19,25 @@ import {
 import type { HostProcess } from './processes.ts'
 import { listSuspects } from './suspects.ts'
 
-/** Where files lie on a disk, many of them take their time to remove. */
+/** Enough to remove many files from a disk. */
 const cleanUpMs = 20_000
 const cgroupDepthMax = 6
 
-/** Where folders for checks are made: not in that of another check, which would take it for something left behind. */
+/**
+ * The parent of the checks' folders. It is not another check's folder, because that check would report it as left
+ * behind.
+ */
 const outerFolder = tmpdir()
 
 export class LeakCheck {
-  /** TMPDIR while the tests of this file run, so that what appears there is ours. */
+  /** TMPDIR while the tests of this file run, so everything in it comes from them. */
   readonly temporaryFolder: string
-  /** What stands because other files of tests in this process go on using it. */
+  /** What other test files of this process still use. */
   readonly #ofOthers = { nurseries: listNurseries(), cgroups: listCgroups() }
   readonly #pidNamespaces = new Map<string, number>()
   readonly #processes: HostProcess[] = []
   readonly #own = new Set<number>()
-  /** For each kind of thing that can be left; those that cost least come first. */
+  /** One function for each kind of leftover, the cheapest first. */
   readonly #looks: readonly (() => string[])[] = [
     () => this.#leftDescriptors(),
     () => listFiles(this.temporaryFolder),
@@ -42,7 +45,7 @@ export class LeakCheck {
     () => this.#leftProcesses(),
     () => listMounts().filter((mount) => !this.#mounts.includes(mount)),
   ]
-  /** What waits for runs to come is left of none. */
+  /** Called before each check, to end the workers that wait for later runs. */
   before: (() => Promise<void>) | undefined
   #hasNursery = false
   #descriptors = 0
@@ -50,10 +53,10 @@ export class LeakCheck {
 
   constructor() {
     this.temporaryFolder = mkdtempSync(join(outerFolder, 'lazaret-test-'))
-    // Guests without a view of files of their own find their folder in it.
+    // Guests without a mount namespace have their folders in it.
     chmodSync(this.temporaryFolder, 0o711)
     this.enterFolder()
-    // Also when the file fails before its first test.
+    // Removed even if the file fails before its first test.
     process.once('exit', () => rmSync(this.temporaryFolder, { recursive: true, force: true }))
   }
 
@@ -65,7 +68,7 @@ export class LeakCheck {
     process.env['TMPDIR'] = outerFolder
   }
 
-  /** Call when everything that stays open has been opened; waits until what does not has been closed. */
+  /** Call when everything that stays open has been opened. Waits until everything else has been closed. */
   async takeBaseline(): Promise<void> {
     this.#mounts = listMounts()
     let before = countDescriptors()
@@ -78,13 +81,13 @@ export class LeakCheck {
     this.#descriptors = before
   }
 
-  /** The pid namespace of a run that is over: whatever is still in it was left behind. */
+  /** Notes the pid namespace of a finished run: any process that is still in it was left behind. */
   noteNamespace(name: string | undefined): void {
     if (name !== undefined && name !== readPidNamespace(process.pid))
       this.#pidNamespaces.set(name, nowTicks())
   }
 
-  /** Processes that must be gone at the next check. */
+  /** Notes processes that must have ended by the next check. */
   noteProcesses(processes: readonly HostProcess[]): void {
     this.#processes.push(...processes)
   }
@@ -93,25 +96,25 @@ export class LeakCheck {
     this.#processes.length = 0
   }
 
-  /** A child that the test itself started and ends. */
+  /** Allows a child that the test itself has started and will end. */
   allow(pid: number): void {
     this.#own.add(pid)
   }
 
-  /** A Lazaret that lives on keeps its nursery: once it stands it belongs to the baseline. */
+  /** A Lazaret keeps its nursery until it is disposed. Waits for the nursery, which then belongs to the baseline. */
   async allowNursery(): Promise<void> {
     this.#hasNursery = true
     const isThere = () => listNurseries().some((pid) => !this.#ofOthers.nurseries.includes(pid))
     await eventually(() => (isThere() ? undefined : 'there is no nursery'), cleanUpMs)
   }
 
-  /** Waits until nothing is left; throws with what is left after all, of the first kind that there is. */
+  /** Waits until nothing is left; throws at the deadline with the first kind of leftovers. */
   async check(): Promise<void> {
     await this.before?.()
     await eventually(() => {
       for (const look of this.#looks) {
         const left = look()
-        // To look for the other kinds, too, would be most of what a check costs.
+        // Looking for the other kinds, too, would be most of the cost of a check.
         if (left.length > 0) return describe(left)
       }
       return undefined
@@ -119,12 +122,12 @@ export class LeakCheck {
     this.forgetProcesses()
   }
 
-  /** What is left at this moment, or undefined. */
+  /** The current leftovers of all kinds, or undefined. */
   describeLeft(): string | undefined {
     return describe(this.#looks.flatMap((look) => look()))
   }
 
-  /** After the Lazaret was disposed: its parent cgroup too. */
+  /** For a disposed Lazaret: its parent cgroup must be gone, too. */
   async checkDisposed(): Promise<void> {
     this.#hasNursery = false
     await this.check()
@@ -147,7 +150,10 @@ export class LeakCheck {
     return isNursery(one) && (this.#hasNursery || this.#ofOthers.nurseries.includes(one.pid))
   }
 
-  /** By its cgroup where there is one; else by a namespace that only a cell of ours can have had at that time. */
+  /**
+   * Recognized by its cgroup, by its working folder, or by a pid namespace that only a cell of this process had at that
+   * time.
+   */
   #isOurs({ pid, startTicks }: HostProcess): boolean {
     if (cgroupPattern.test(readCgroups(pid))) return true
     if (readWorkingFolder(pid).startsWith(`${this.temporaryFolder}/lazaret-`)) return true
@@ -167,7 +173,7 @@ function listNurseries(): number[] {
     .map(({ pid }) => pid)
 }
 
-/** Its launchers are named otherwise, so one that stays behind is still seen. */
+/** A nursery's launchers have another name, so one that is left behind is still detected. */
 function isNursery({ name, parent }: HostProcess): boolean {
   return name === 'nursery' && parent === process.pid
 }
@@ -180,16 +186,16 @@ function countDescriptors(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-/** Everything but what other programs on the machine mount meanwhile: only lines that could be a cell's. */
+/** Only mounts that could be a cell's, because other programs on the machine may mount something meanwhile. */
 function listMounts(): string[] {
   const isOfCells = (line: string) => /lazaret| - (tmpfs|devpts|proc) /.test(line)
   return readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(isOfCells)
 }
 
-/** The groups of this host process carry its pid in their name: lazaret-<pid namespace>-<pid>-<start>-<n>. */
+/** The names of this host process's groups contain its pid: lazaret-<pid namespace>-<pid>-<start>-<n>. */
 const cgroupPattern = new RegExp(`/lazaret-\\d+-${process.pid}-\\d+-\\d+(/|$)`, 'm')
 
-/** Every cgroup folder of this process's Lazarets, whatever the hierarchy. */
+/** The cgroup folders of this process's Lazarets, in every hierarchy. */
 export function listCgroups(pattern = cgroupPattern): string[] {
   const walk = (folder: string, depth: number): string[] => {
     if (depth > cgroupDepthMax) return []
@@ -200,8 +206,8 @@ export function listCgroups(pattern = cgroupPattern): string[] {
 }
 
 /**
- * What a run without a view of its own has left in its host's folder counts; that folder itself stays. So do empty ones
- * in it once their host is dead: launchers with ids of their own may not remove them from among root's.
+ * Includes what a run without a mount namespace has left in its host's folder, but not that folder itself. Empty
+ * folders of a dead host's runs do not count: launchers with separate ids may not remove them from a folder of root's.
  */
 function listFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -213,7 +219,7 @@ function listFiles(folder: string): string[] {
   })
 }
 
-/** A folder that we may not look into is one that somebody still uses. */
+/** A folder that may not be listed counts as in use. */
 function isEmpty(folder: string): boolean {
   try {
     return readdirSync(folder).length === 0

@@ -1,4 +1,4 @@
-/** The level that cells reach on this machine, for tests that have no Lazaret of their own. */
+/** The level that cells reach on this machine, for tests without their own Lazaret. */
 import type { ProtectionLevel } from '../../../src/index.ts'
 import { createLazaret } from '../create-lazaret.ts'
 

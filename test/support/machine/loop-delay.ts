@@ -1,28 +1,31 @@
-/** How long the event loop of this process is kept from turning while something happens. */
+/** Measures how long work blocks the event loop of this process. */
 import assert from 'node:assert/strict'
 
 import { processorMs } from '../../../src/core/clock.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
 
 export interface LoopDelay {
-  /** Milliseconds between two turns: the longest, and all but one in a thousand. */
+  /** Milliseconds between two turns: the maximum, and the 99.9th percentile. */
   readonly maxMs: number
   readonly mostMs: number
-  /** By how much this process was larger than before, at most. */
+  /** The peak growth of the resident set. */
   readonly growthBytes: number
 }
 
-/** A product deadline: nothing that a guest sends may take longer without a turn of the loop. */
+/** A requirement of the product: nothing that a guest sends may block the loop for longer. */
 const delayMsMax = 50
-/** What the engine keeps for young objects, and the result: as text, as what was read, and as the caller's own. */
+/**
+ * Room for V8's young generation, and for the result in several forms: its text, the parsed value and the caller's
+ * copy.
+ */
 export const growthBytesMax = 64 * 1024 * 1024 + 10 * defaultLimits.resultBytes
-/** A machine that is busy with other things, or collects garbage of the test's own, is not so three times. */
+/** A busy machine, or the test's own garbage collection, hardly disturbs three attempts in a row. */
 const attemptsMax = 3
-/** The resident set is read from a file. */
+/** Reading the resident set is slow, so not every sample does it. */
 const looksPerSample = 5
 
 export interface LoopBounds {
-  /** Absent where the work is the test's own. */
+  /** Absent if the memory is the test's own. */
   readonly growthBytesMax?: number
   readonly onMeasured?: (delay: LoopDelay) => void
 }
@@ -32,7 +35,7 @@ interface Mark {
   readonly cpuMs: number
 }
 
-/** Runs `work` beside a ticker. */
+/** Runs `work` while a timer samples the turns of the loop. */
 export async function measureLoop<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly delay: LoopDelay }> {
@@ -42,7 +45,7 @@ export async function measureLoop<T>(
   let before = mark()
   const look = () => {
     const now = mark()
-    // Where the kernel gave the processor to somebody else, nobody's work kept the loop from turning.
+    // Time in which the kernel ran other processes is not time in which `work` blocked the loop.
     gaps.push(Math.min(now.wallMs - before.wallMs, now.cpuMs - before.cpuMs))
     before = now
     if (gaps.length % looksPerSample === 0) peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
@@ -50,7 +53,7 @@ export async function measureLoop<T>(
   const timer = setInterval(look, 1)
   try {
     const result = await work()
-    // The last block may come right before the end.
+    // Covers a block right before the end.
     look()
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
     return { result, delay: { ...summarize(gaps), growthBytes: peakBytes - startBytes } }
@@ -59,7 +62,7 @@ export async function measureLoop<T>(
   }
 }
 
-/** Fails when `work` keeps the loop from turning for longer than it may, or this process grows, each time that it is tried. */
+/** Fails if every attempt of `work` blocks the loop for too long, or makes this process grow too much. */
 export async function keepLoopFree<T>(
   name: string,
   work: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** What the host's /proc says: the only witness that tests trust about what runs and who started it. */
+/** The host's /proc: the only source that tests trust about which processes run and which process started them. */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 
 export interface HostProcess {
@@ -7,9 +7,9 @@ export interface HostProcess {
   readonly name: string
   /** As in ps: R, S, Z, … */
   readonly state: string
-  /** Clock ticks since boot; with the pid it names a process for ever. */
+  /** Clock ticks since boot; together with the pid they identify a process for ever. */
   readonly startTicks: number
-  /** Its number in each pid namespace that it is in, the host's first. */
+  /** Its pid in each pid namespace that it is in, the host's first. */
   readonly pids: readonly number[]
 }
 
@@ -19,7 +19,7 @@ export function listProcesses(): HostProcess[] {
     .flatMap((name) => findProcess(Number(name)) ?? [])
 }
 
-/** Undefined when there is no such process, or none any more. */
+/** Undefined if there is no such process, or no longer. */
 export function findProcess(pid: number): HostProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -39,7 +39,7 @@ export function findProcess(pid: number): HostProcess | undefined {
   }
 }
 
-/** A dead one that its parent has not reaped yet is not alive: an orphan's new parent takes its own time. */
+/** A zombie is not alive: the new parent of an orphan may reap it late. */
 export function isAlive({ pid, startTicks }: HostProcess): boolean {
   const now = findProcess(pid)
   return now?.startTicks === startTicks && !isDead(now)
@@ -49,7 +49,7 @@ export function isDead({ state }: HostProcess): boolean {
   return state === 'Z' || state === 'X'
 }
 
-/** Children, their children, and so on. What lost its parents inside a cell belongs to the cell's pid 1. */
+/** All descendants. The cell's pid 1 adopts orphans of its cell. */
 export function listDescendants(ancestor: number): HostProcess[] {
   return descendantsAmong(listProcesses(), ancestor)
 }
@@ -66,15 +66,15 @@ export function descendantsAmong(all: readonly HostProcess[], ancestor: number):
 
 export interface HostCell {
   readonly stub: HostProcess
-  /** Where cells have no pid namespace of their own: the warden. */
+  /** In cells without a pid namespace, the warden. */
   readonly pid1: HostProcess
   readonly guests: readonly HostProcess[]
 }
 
-/** The cells that stand below a host process (default: this one), oldest first. */
+/** The cells of a host process (default: this one), oldest first. */
 export function listCells(host = process.pid): HostCell[] {
   const descendants = listDescendants(host)
-  // A host starts its first launchers itself, and has a nursery for the others.
+  // A host starts its first launchers itself, and the others through a nursery.
   const nurseries = descendants.filter(({ parent, name }) => parent === host && name === 'nursery')
   const parents = new Set([host, ...nurseries.map(({ pid }) => pid)])
   const stubs = descendants.filter(({ pid, parent }) => parents.has(parent) && !parents.has(pid))
@@ -86,13 +86,13 @@ export function listCells(host = process.pid): HostCell[] {
     .toSorted((a, b) => a.pid1.startTicks - b.pid1.startTicks)
 }
 
-/** Pid 1 of a namespace deeper than its stub's, or a warden, which has its name from the moment when its cell stands. */
+/** Pid 1 of a namespace deeper than its stub's, or a warden, which gets its name when its cell is complete. */
 function standsInCell({ name, pids }: HostProcess, stub: HostProcess): boolean {
   if (pids.length > stub.pids.length) return pids.at(-1) === 1
   return name === 'cell'
 }
 
-/** `pid:[…]`, or undefined where the kernel does not let us look. */
+/** `pid:[…]`, or undefined if it may not be read. */
 export function readPidNamespace(pid: number | 'self'): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`)
@@ -109,13 +109,13 @@ export function readCgroups(pid: number): string {
   }
 }
 
-/** Now, on the clock of `startTicks`. */
+/** The current time on the clock of `startTicks`. */
 export function nowTicks(): number {
   const ticksPerSecond = 100 // USER_HZ, fixed by the kernel's ABI on the architectures that have cells
   return Math.floor(Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * ticksPerSecond)
 }
 
-/** Empty when it ended meanwhile, or belongs to somebody else. */
+/** Empty if the process has ended meanwhile, or belongs to another user. */
 export function readWorkingFolder(pid: number): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Milliseconds in which some process of this machine was ready to run and had no processor, all in all. Their growth says
- * how much of a time other work took. 0 on a kernel that does not count them.
+ * The total time in which some process of this machine was runnable but had no processor, in milliseconds. Its growth
+ * says how much of an interval other work took. 0 if the kernel does not count it.
  */
 export function processorPressureMs(): number {
   try {

@@ -1,4 +1,4 @@
-/** How much a piece of work makes the host process grow. */
+/** Measures the growth of the host process. */
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 const sampleMs = 10
 const growthBytesMax = 64 * 1024 * 1024
 
-/** Runs `work` and fails when this process's resident set grew by 64 MiB or more at any time meanwhile. */
+/** Runs `work`, and fails if this process's resident set grows by 64 MiB or more at any time meanwhile. */
 export async function keepMemoryFlat<T>(work: () => Promise<T>): Promise<T> {
   const before = process.memoryUsage.rss()
   let peak = before
@@ -22,10 +22,12 @@ export async function keepMemoryFlat<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Collects everything that can be, and gives empty pages back: V8 keeps tens of MiB for young objects otherwise. */
+/**
+ * V8's `gc()`, for a full collection that also returns empty pages: otherwise V8 keeps tens of MiB for young objects.
+ */
 type CollectAll = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
 
-/** The resident set when it holds what is needed, and not what waits to be swept or used again. */
+/** The resident set after a full garbage collection. */
 export function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as CollectAll

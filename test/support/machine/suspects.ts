@@ -1,4 +1,4 @@
-/** The processes that a leak check has to look at, found without reading about every other process each time. */
+/** The processes that a leak check has to examine, found without reading every other process each time. */
 import { readdirSync } from 'node:fs'
 
 import { descendantsAmong, findProcess } from './processes.ts'
@@ -6,13 +6,14 @@ import type { HostProcess } from './processes.ts'
 
 export interface Suspects {
   readonly descendants: readonly HostProcess[]
-  /** In a pid namespace below this one, whosever they are. */
+  /** In a pid namespace below this one, whoever started them. */
   readonly nested: readonly HostProcess[]
 }
 
 /**
- * Processes that are neither. They cannot become either: nobody adopts a stranger, and nobody enters a pid namespace
- * alive. A number leaves the set with its process, so the next process with that number is looked at.
+ * Pids of processes that are neither, and cannot become either: this process adopts none of them, and no process can
+ * move into another pid namespace. A pid leaves the set when its process has ended, so the next process with that pid
+ * is examined.
  */
 const strangers = new Set<number>()
 
@@ -28,7 +29,7 @@ export function listSuspects(): Suspects {
   const nested = others.filter(({ pids }) => pids.length > 1)
   const suspects = new Set([...descendants, ...nested].map(({ pid }) => pid))
   const seen = new Set([0, ...strangers, ...others.map(({ pid }) => pid)])
-  // Who has lost its parent while this function was reading may turn out to be a descendant at the next look.
+  // A process that has lost its parent during this scan may prove to be a descendant in the next one.
   for (const { pid, parent } of others) if (!suspects.has(pid) && seen.has(parent)) strangers.add(pid)
   return { descendants, nested }
 }

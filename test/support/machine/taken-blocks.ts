@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 
 import { claimFolders } from '../../../src/jail/machine/id-claims.ts'
 
-/** First ids of the range's blocks that a host process holds, whichever; the kernel frees them with it. */
+/** The first ids of the range's blocks that any host process holds. The kernel frees them when it ends. */
 export function takenBlocks({ first, count }: { readonly first: number; readonly count: number }): number[] {
   const inodes = new Set(claimFolders.map((folder) => inodeOf(`${folder}/ids`)))
   const lines = readFileSync('/proc/locks', 'utf8').split('\n')
@@ -14,7 +14,7 @@ export function takenBlocks({ first, count }: { readonly first: number; readonly
   return starts.filter((id) => id >= first && id < first + count)
 }
 
-/** Empty where there is none, or none that this user may see: then it claims nothing either. */
+/** Empty if the file does not exist, or this user may not see it and so cannot claim anything either. */
 function inodeOf(path: string): string {
   try {
     return String(statSync(path).ino)

@@ -1,4 +1,6 @@
-/** Numbers that a page says in its prose, and where the code has them: page, what it says, file, what it means. */
+/**
+ * Numbers in the prose of pages, and where the code defines them: the page and its pattern, the file and its pattern.
+ */
 export const pageFigures: readonly (readonly [page: string, said: RegExp, file: string, meant: RegExp])[] = [
   ['docs/operate/warm-runs.md', /at most (\d+) pools/, 'src/pool/pools.ts', /poolsMax = (\d+)/],
   ['docs/operate/warm-runs.md', /at most (\d+) workers in all/, 'src/pool/pools.ts', /parkedMax = (\d+)/],

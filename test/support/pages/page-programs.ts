@@ -1,14 +1,14 @@
-/** The programs and commands in a page, and what their comments say that they show. */
+/** The programs and commands in a page, and the output that their comments promise. */
 
 export interface Block {
   readonly place: string
   readonly language: string
   readonly code: string
-  /** From the comment before it; a block without one has to run. */
+  /** From the comment before the block; a block without one has to run. */
   readonly reasonNotToRun: string | undefined
 }
 
-/** Writes down what a line shows, each value as `node` would print it alone. */
+/** Records what a line shows, each value as `node` prints it alone. */
 export const showModule = `
 import { appendFileSync } from 'node:fs'
 import { inspect } from 'node:util'
@@ -18,7 +18,7 @@ globalThis.show = (line, ...values) => {
 }
 `
 
-/** What was shown, by the line of the program. */
+/** The shown text by line of the program. */
 export function readShown(text: string): Map<number, string> {
   const lines = text.trim().split('\n').filter(Boolean)
   return new Map(lines.map((line) => JSON.parse(line) as [number, string]))
@@ -34,7 +34,7 @@ export function findBlocks(path: string, page: string): Block[] {
   }))
 }
 
-/** Turns `console.log(…) // what it shows` into a note of what it showed. */
+/** Replaces each `console.log(…) // what it shows` with a call that records what it shows. */
 export function annotate(code: string): { source: string; expected: Map<number, string> } {
   const expected = new Map<number, string>()
   const lines = code.split('\n').map((line, index) => {
@@ -46,7 +46,7 @@ export function annotate(code: string): { source: string; expected: Map<number, 
   return { source: lines.join('\n'), expected }
 }
 
-/** A comment may leave out quotes, end in `…`, or go on with an explanation after a colon. */
+/** A comment may omit quotes, end in `…`, or continue with an explanation after a colon. */
 export function agrees(actual: string | undefined, comment: string): boolean {
   if (actual === undefined) return false
   const plain = (text: string) => text.replaceAll("'", '').trim()

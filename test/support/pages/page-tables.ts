@@ -1,4 +1,4 @@
-/** The tables of pages that follow from tables of the code: `node test/support/pages/write-page-tables.ts` writes them. */
+/** Tables of pages that are generated from the code: `node test/support/pages/write-page-tables.ts` writes them. */
 import { routes } from '../../../src/adapters/http/routes/all-routes.ts'
 import { optionFlags } from '../../../src/adapters/cli/options/engine-flags.ts'
 import { limitFlags } from '../../../src/adapters/cli/options/limit-flags.ts'
@@ -13,12 +13,12 @@ import { readText } from '../sources/checkout.ts'
 
 export interface PageTable {
   readonly page: string
-  /** The heading above it. It is the first table there. */
+  /** The heading above it. It is the first table below that heading. */
   readonly heading: string
   readonly rows: readonly string[]
 }
 
-/** All of them, as the code has them now. */
+/** All generated tables, from the current code. */
 export function pageTables(): PageTable[] {
   return [
     { page: 'docs/reference/errors.md', heading: 'Errors', rows: errorRows() },
@@ -32,7 +32,7 @@ export function pageTables(): PageTable[] {
   ]
 }
 
-/** The rows of the first table below a heading, without its head. */
+/** The rows of the first table below a heading, without its header. */
 export function rowsBelow(page: string, heading: string): string[] {
   const [, below = ''] = readText(page).split(new RegExp(`^#+ ${heading}$`, 'm'))
   const [section = ''] = below.split(/^#/m)
@@ -122,7 +122,7 @@ function optionRows(): string[] {
   )
 }
 
-/** What the documentation of `Limits` says of it, up to its default. */
+/** The JSDoc of the limit in `Limits`, up to its default. */
 function describeLimit(name: LimitName): string {
   const source = readText('src/core/limits.ts')
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+readonly ${name}:`).exec(source)?.[1] ?? ''
@@ -145,7 +145,7 @@ const sizes = [
   ['KiB', 2 ** 10],
 ] as const
 
-/** Which option may come from a configuration file or a flag. */
+/** Whether each option can be set in a configuration file or by a flag. */
 function engineOptionRows(): string[] {
   return engineOptions.map(([name, { files }]) => {
     const inFile = files === 'none' ? 'no, it is code' : 'yes'
@@ -154,7 +154,7 @@ function engineOptionRows(): string[] {
   })
 }
 
-/** The first sentence of its documentation. */
+/** The first sentence of its JSDoc. */
 function describeOption(name: string): string {
   const source = readText('src/engine/options/options.ts')
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+readonly ${name}\\?:`).exec(source)?.[1] ?? ''

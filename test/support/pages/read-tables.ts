@@ -1,4 +1,4 @@
-/** Tables of pages, and the names in the code that they are compared with. */
+/** Tables of pages, and the names in the code that tests compare them with. */
 import { listFiles, readText } from '../sources/checkout.ts'
 import { cellsOf } from './page-tables.ts'
 
@@ -10,7 +10,10 @@ export interface Table {
   readonly rows: readonly (readonly string[])[]
 }
 
-/** Names a table: its page, its heading, and the first word of its head, as several may be below one heading. */
+/**
+ * Identifies a table: its page, its heading, and the first word of its header, because a heading may have several
+ * tables.
+ */
 export function nameOf({ page, heading, head }: Table): string {
   return [page, heading, head.find((cell) => cell !== '') ?? ''].join(' › ')
 }
@@ -39,7 +42,7 @@ export function tablesOf(page: string): Table[] {
 
 export const allTables = (): Table[] => listFiles('', ['.md']).flatMap(tablesOf)
 
-/** What a cell has in backticks. */
+/** The texts in backticks in a cell. */
 export function quotedIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
 }
@@ -51,7 +54,7 @@ export function membersOf(file: string, name: string): string[] {
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member)
 }
 
-/** The texts of a union of literals. */
+/** The members of a union of string literals. */
 export function literalsOf(file: string, name: string): string[] {
   const [, union = ''] = new RegExp(`type ${name} =([^]*?)\\n(?:\\n|[a-z/])`).exec(readText(file)) ?? []
   return [...union.matchAll(/'([^']+)'/g)].map(([, text = '']) => text)

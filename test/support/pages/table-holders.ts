@@ -1,4 +1,7 @@
-/** Every table of the pages, and what keeps it true: a test that compares it, names of the code, or why nothing can. */
+/**
+ * Every table of the pages, and what keeps it correct: a test that compares it, names in the code, or the reason why
+ * neither can.
+ */
 import { sectionNames } from '../../../bench/sections.ts'
 import { phaseNames } from '../../../src/adapters/agent/agent-types.ts'
 import { inputSchema, outputSchema } from '../../../src/adapters/mcp/tool-schemas.ts'
@@ -12,11 +15,11 @@ import { literalsOf, membersOf } from './read-tables.ts'
 export type Holder =
   /** A test that reads the page. */
   | { readonly test: string }
-  /** The names that a column has in backticks are these: all of them, or with `some` only these. */
+  /** The names in backticks in a column are exactly these, or, with `some`, a part of these. */
   | { readonly names: readonly string[]; readonly column?: number; readonly some?: true }
-  /** What these columns have in backticks are files below one of these folders. */
+  /** The texts in backticks in these columns are files below one of these folders. */
   | { readonly files: readonly number[]; readonly below: readonly string[] }
-  /** It has nothing of the code's, and says why that is so. */
+  /** Nothing in it comes from the code, for this reason. */
   | { readonly reason: string }
 
 const prose = { reason: 'it compares in words; what it names is in other tables' }
@@ -47,7 +50,7 @@ const processCalls = [
   ),
 ]
 
-/** Headings of the threat model with a table of vectors each. */
+/** Headings of the threat model, each with a table of vectors. */
 const threatAreas = [
   'Processes and time',
   'Memory, disk and output',

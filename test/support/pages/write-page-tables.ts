@@ -1,4 +1,4 @@
-/** Writes the tables that follow from the code into their pages. The prose around them stays. */
+/** Writes the generated tables into their pages, and leaves the prose around them unchanged. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

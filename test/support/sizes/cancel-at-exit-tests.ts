@@ -1,4 +1,4 @@
-/** The same test in several sizes: runs that are cancelled at the very moment their guest ends. */
+/** The same test in several sizes: runs that are cancelled at the moment when their guest ends. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -42,7 +42,7 @@ export async function testCancelsAtExit(guests: TestLazaret, times: number): Pro
   })
 }
 
-/** From before the guest starts to after it has ended: a different moment each time. */
+/** Cancels a run at the output of its guest or a few milliseconds later, at a moment that depends on `round`. */
 async function cancelOnce(guests: TestLazaret, round: number): Promise<string> {
   const controller = new AbortController()
   const abort = () => controller.abort()

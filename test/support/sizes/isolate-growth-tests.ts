@@ -1,4 +1,4 @@
-/** Many programs of all kinds: neither workers nor the host grow. */
+/** Many programs of all kinds, which must not increase the memory of workers and host. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,9 +10,9 @@ import { heldBytes } from '../machine/resident-memory.ts'
 
 const MiB = 1024 * 1024
 const pageBytes = 4096
-/** What comes and goes with stock and garbage; a leak of a few KiB a run would be above it in the long form. */
+/** Allows for spare workers and garbage. In the long form, a leak of a few KiB per run exceeds it. */
 const hostGrowthMax = 24 * MiB
-/** A worker serves 2,000 programs: 16 KiB a run would be above it. */
+/** A worker serves 2,000 programs, so a leak of 16 KiB per run reaches it. */
 const workerGrowthMax = 32 * MiB
 
 interface Kind extends Partial<CodeExecutionParams> {
@@ -60,14 +60,14 @@ export function testGrowth(runs: number): void {
     context.diagnostic(`MiB before: ${describe(before)}; after: ${describe(after)}`)
     assert.ok(after.host - before.host < hostGrowthMax, `the host grew: ${describe(after)}`)
     assert.equal(after.workers.size, before.workers.size)
-    // In the long form they are others by now.
+    // In the long form the workers have been replaced meanwhile.
     const largest = Math.max(...before.workers.values())
     for (const bytes of after.workers.values())
       assert.ok(bytes - largest < workerGrowthMax, `a worker grew: ${describe(after)}`)
   })
 }
 
-/** Resident bytes by pid. */
+/** Resident bytes of the workers by pid. */
 function sizes(): Map<number, number> {
   return new Map(
     findWorkers().map(({ pid }) => {

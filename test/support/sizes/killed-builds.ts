@@ -1,4 +1,7 @@
-/** SIGKILL to hosts that build, replace and remove environments. After each, every name has its whole environment. */
+/**
+ * SIGKILL to hosts that build, replace and remove environments. After each, every name must have a complete
+ * environment.
+ */
 import assert from 'node:assert/strict'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,13 +16,13 @@ import { untilAlone } from '../hosts/dead-hosts.ts'
 import { seededRandom } from '../seeded-random.ts'
 
 export interface KilledBuilds {
-  /** How many hosts were killed after each step. */
+  /** The number of hosts that were killed after each step. */
   readonly strikes: Readonly<Record<string, number>>
 }
 
-/** Of a turn, and a few of the next. What one host has stored the next replaces. */
+/** The steps of one cycle, and a few of the next one. Each host replaces what the previous one has stored. */
 const stepsMax = 9
-/** Until some time into the next step, and often at once, where a file is renamed. */
+/** The longest wait after a step. It reaches into the next step; half of the waits are much shorter, to hit renames. */
 const laterMs = 120
 const program = join(import.meta.dirname, '../hosts/building-host.ts')
 
@@ -73,7 +76,7 @@ async function strikeAll(
   return { strikes }
 }
 
-/** By another process, while nothing has been tidied up. */
+/** Checks the names from another process, before anything has been cleaned up. */
 async function checkNames(store: string, folder: string, when: string): Promise<void> {
   await using lazaret = createLazaret({ environments: { folder: store }, onEvent: () => undefined })
   const all = await lazaret.environments
@@ -90,7 +93,7 @@ async function checkNames(store: string, folder: string, when: string): Promise<
   }
 }
 
-/** The next build removes what the dead left, and `prune()` what has no name. */
+/** The next build removes leftovers of dead hosts, and `prune()` environments without a name. */
 async function checkNothingLeft(store: string, links: string): Promise<void> {
   await using lazaret = createLazaret({ environments: { folder: store }, onEvent: () => undefined })
   const { environments } = lazaret

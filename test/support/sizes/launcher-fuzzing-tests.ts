@@ -1,4 +1,4 @@
-/** The same tests in several sizes: new inputs for the launcher's parsers, where clang and its runtime are there. */
+/** The same tests in several sizes: new inputs for the launcher's parsers, if clang and its runtime are installed. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { writeInputs } from '../../../scripts/fuzzing/corpus.ts'
 import { runTarget } from '../../../scripts/fuzzing/run-target.ts'
 import { targets } from '../../../scripts/fuzzing/targets.ts'
 
-/** `folder` is the caller's to remove. */
+/** The caller removes `folder`. */
 export function testLauncherFuzzing(seconds: number, folder: string): void {
   describe(`new inputs, for ${seconds} s a target,`, { skip: findObstacle('fuzz') ?? false }, () => {
     const programs = buildTargets('fuzz', targets, folder)

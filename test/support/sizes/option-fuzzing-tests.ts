@@ -1,4 +1,7 @@
-/** The same test in several sizes: options of system calls from inside runs, while the host watches what it shares. */
+/**
+ * The same test in several sizes: runs try random options of system calls, while the host watches what it shares with
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,4 +1,7 @@
-/** The same test in several sizes: forks of one zygote of Bun, and every source of random numbers. No two draws are equal. */
+/**
+ * The same test in several sizes: forks of one Bun zygote draw from every source of random numbers. No two draws are
+ * equal.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -36,7 +39,7 @@ const draw = `
     folder: require('node:fs').mkdtempSync('/tmp/a'),
   })`
 
-/** The Lazaret has pools of Bun. */
+/** The Lazaret must have pools of Bun. */
 export function testRandomForks({ lazaret, level }: TestLazaret, forks: number): void {
   const canFork = level !== 'restricted' && process.arch === 'x64'
   test(`${forks} forks draw nothing alike`, { skip: !canFork && 'behind namespaces, on x64' }, async () => {

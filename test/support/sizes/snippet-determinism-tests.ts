@@ -14,7 +14,7 @@ import { seededRandom } from '../seeded-random.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1e9)
 
-/** What the host of a snippet may differ in. */
+/** The ways in which hosts of snippets may differ. */
 const hosts = {
   'in another order, time zone and language': {
     flags: [],
@@ -34,7 +34,7 @@ const hosts = {
   },
 }
 
-/** At most a thousand programs, which may wait for a thread. */
+/** `programCount` is at most 1,000, because no more may wait for a thread. */
 export function testDeterminism(programCount: number): void {
   const programs = fc.sample(anySnippet, { numRuns: programCount, seed })
   const usual = runAll(programs, { flags: [], env: {} })

@@ -1,17 +1,17 @@
-/** The same test in several sizes: snippets that take all the memory they may have, many at once. */
+/** The same test in several sizes: many concurrent snippets that use all the memory they may have. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { runSnippet } from '../../../src/adapters/snippet-tool/index.ts'
 import { heldBytes } from '../machine/resident-memory.ts'
 
-/** Two of them, which may take 32 MiB each: what is freed late, and nothing that grows with their number. */
+/** The memory of two snippets of at most 32 MiB, for what is freed late. It does not grow with their number. */
 const growthBytesMax = 64 * 1024 * 1024
 const limits = { wall_ms: 60_000 }
 
 export function testMemoryOfMany(count: number): void {
   test(`${count} programs that take all memory leave nothing in the host`, async () => {
-    // In large pieces, so that most of the time is that of threads which come and go.
+    // Large pieces fill the memory quickly, so most of the time goes to starting and ending threads.
     const kinds = ['new Uint8Array(1e6)', 'Array(1e5).fill(n)', '2n ** 1000000n']
     const round = async (length: number) => {
       const sources = Array.from({ length }, (_, index) => kinds[index % kinds.length] ?? '')

@@ -1,9 +1,9 @@
-/** Runs the programs that it reads, in their order, and prints their results. */
+/** Reads programs from stdin, runs them, and prints their results in the same order. */
 import { text } from 'node:stream/consumers'
 
 import { endSnippetThreads, runSnippet } from '../../../src/adapters/snippet-tool/index.ts'
 
-/** Far beyond what any of them takes: when time runs out no two machines agree. */
+/** Far more than any of them needs, because a timeout would differ between machines. */
 const limits = { wall_ms: 60_000, output_kb: 16 }
 
 const programs: readonly string[] = JSON.parse(await text(process.stdin))

@@ -1,4 +1,6 @@
-/** The same soak in several sizes: many runs of every kind at once, each with its own right end, and nothing left of them. */
+/**
+ * The same soak test in several sizes: many concurrent runs of every kind, each with its expected end and no leftovers.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { killHosts } from '../../../scripts/soaking/kill-hosts.ts'
@@ -8,7 +10,7 @@ import { soak } from '../../../scripts/soaking/soak.ts'
 interface SoakSize {
   readonly runs: number
   readonly warmUpRuns: number
-  /** Hosts that are killed amid such runs. */
+  /** The number of hosts that are killed during such runs. */
   readonly deaths: number
 }
 
@@ -16,7 +18,7 @@ const inFlight = 50
 const seed = Date.now() % 1_000_000
 
 export function testSoak({ runs, warmUpRuns, deaths }: SoakSize): void {
-  // Without pools nothing can be switched off, and one form is all there is.
+  // Where there are no pools, there is nothing to turn off, so one form is enough.
   for (const cold of havePools() ? [true, false] : [false]) {
     const how = cold ? 'each in a cell of its own' : 'as they come'
     test(`${runs} runs of all kinds, ${inFlight} at a time, ${how}, end as they should and leave nothing`, async (context) => {

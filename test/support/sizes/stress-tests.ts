@@ -1,6 +1,6 @@
 /**
- * The stress in several sizes: programs that refuse to end, leave something behind or hoard what the machine has, mixed
- * with honest ones. Each has its own right outcome, and all of them end on time.
+ * The stress test in several sizes: programs that refuse to end, leave something behind or hoard resources of the
+ * machine, mixed with honest ones. Each has its expected outcome, and all of them end on time.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -20,13 +20,13 @@ interface StressSize {
 const MiB = 1024 * 1024
 const inFlight = 25
 const seed = Date.now() % 1_000_000
-/** Twice as many programs as processors want to compute all the time, and pid 1 of each cell waits for its turn too. */
+/** More programs than processors compute all the time, and each cell's pid 1 competes with them. */
 const lateMsMax = 1000
 const lateP95MsMax = 250
-/** All turns of the event loop but one in a thousand, by the processor time that they took; and the longest one. */
+/** The processor time of the event loop's turns: the 99.9th percentile, and the maximum. */
 const loopBounds = { mostMs: 50, maxMs: 200 }
 
-/** Each takes a little more than it may, and no more than any machine has. */
+/** Each slightly exceeds its limit, but uses no more than any machine has. */
 const smallBombs: Readonly<Record<string, readonly [RunRequest, Outcome]>> = {
   memory: [
     { ...python, code: 'a = b"x" * (160 << 20)', limits: { memoryBytes: 64 * MiB, diskBytes: 8 * MiB } },

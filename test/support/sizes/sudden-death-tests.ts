@@ -1,4 +1,4 @@
-/** The same tests in several sizes. A seed that failed is given again as LAZARET_SEED. */
+/** The same tests in several sizes. LAZARET_SEED repeats a seed that failed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -6,7 +6,7 @@ import { strikeAtRandom, victims } from './sudden-deaths.ts'
 import type { Lacking } from '../hosts/without-layer.ts'
 
 const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
-/** Nobody's, as in the daily suite. */
+/** A uid of no user, as in the daily suite. */
 const plainUserId = 65_533
 
 const isRoot = process.getuid?.() === 0

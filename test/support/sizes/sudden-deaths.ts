@@ -1,6 +1,6 @@
 /**
- * SIGKILL at random moments, to the host, to a launcher's stub or to a cell's pid 1, while several runs are under way
- * that fork, write and flood. After each, nothing of what was struck may be left within a second.
+ * SIGKILL at random moments, to the host, to a launcher's stub or to a cell's pid 1, while several runs fork, write and
+ * flood. Within a second nothing may be left of the host or cell that was struck.
  */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -28,32 +28,34 @@ import { takenBlocks } from '../machine/taken-blocks.ts'
 import { compileWithout } from '../hosts/without-layer.ts'
 import type { Lacking } from '../hosts/without-layer.ts'
 
-/** Without namespaces the warden stands where pid 1 does. */
+/** Without namespaces, `pid 1` is the warden. */
 export type Victim = 'host' | 'stub' | 'pid 1'
 export const victims: readonly Victim[] = ['host', 'stub', 'pid 1']
 
 export interface Strikes {
   readonly count: number
-  /** From the signal to the end of the last process that had to die with the victim. */
+  /** The longest time from a signal until the last process that had to die with the victim had ended. */
   readonly slowestMs: number
-  /** How many of the cells that were struck were at which age. */
+  /** The number of strikes by the victim's phase. */
   readonly moments: Readonly<Record<string, number>>
 }
 
 interface SuddenDeathsPlan {
   readonly seed: number
   readonly rounds: number
-  /** Who the hosts run as, where that is not who the test runs as. */
+  /** The uid that the hosts run as, if not the test's. */
   readonly userId?: number
-  /** What the machine lacks for the hosts. */
+  /** What the machine lacks for these hosts. */
   readonly lacking?: readonly Lacking[]
 }
 
 const mortalHost = join(import.meta.dirname, '../hosts/mortal-host.ts')
-/** Two blocks of ids: one for the host that lives on, one for all those that die. A block that is not free again shows. */
+/**
+ * Two blocks of ids: one for the surviving host, one for all others in turn. So a block that is not freed is noticed.
+ */
 const uidRange = { first: 2_100_000_000, count: 512 }
 
-/** Ages of a cell in milliseconds, counted from the start of its launcher; the host gives every guest 150 ms. */
+/** Ages of a cell in milliseconds since the start of its launcher; the host gives every guest 150 ms. */
 const ages = { 'being built': [0, 15], running: [15, 150], ending: [150, 190] } as const
 
 export async function strikeAtRandom(plan: SuddenDeathsPlan): Promise<Record<Victim, Strikes>> {
@@ -68,12 +70,12 @@ class Arena implements AsyncDisposable {
   readonly #plan: SuddenDeathsPlan
   readonly #folder = mkdtempSync(join(tmpdir(), 'lazaret-deaths-'))
   readonly #adopt = compileAdopt(this.#folder)
-  /** TMPDIR of all hosts, whoever they run as. */
+  /** TMPDIR of all hosts, whatever their uid. */
   readonly #temporary = join(this.#folder, 'temporary')
   readonly #prefix: readonly string[]
   readonly #random: () => number
   readonly #mounts = listCellMounts()
-  /** Killed hosts, whose cgroups the next start must take away. */
+  /** Killed hosts, whose cgroups the next host must remove when it starts. */
   readonly #dead: number[] = []
   #hosts = 0
   #rounds = 0
@@ -102,13 +104,13 @@ class Arena implements AsyncDisposable {
   }
 
   async strike(): Promise<void> {
-    // In turn, so that a few rounds strike each of them.
+    // The victims take turns, so even a few rounds strike each kind.
     const victim = victims[this.#rounds++ % victims.length] ?? 'host'
     await (victim === 'host' ? this.#strikeHost() : this.#strikeLauncher(victim))
     assert.deepEqual(listCellMounts(), this.#mounts, 'a mount was left')
   }
 
-  /** The survivor ends in good order, and so does everything that the dead had left. */
+  /** Ends the surviving host in an orderly way, and checks that nothing is left of it or of the dead hosts. */
   async close(): Promise<void> {
     const survivor = this.#survivor
     await this.#sweepByAnother()
@@ -142,7 +144,7 @@ class Arena implements AsyncDisposable {
     })
   }
 
-  /** Of a host: sometimes before its first cell, mostly among its runs. */
+  /** Kills a host, sometimes before its first cell, mostly during its runs. */
   async #strikeHost(): Promise<void> {
     const early = this.#random() < 0.2
     const waitMs = this.#random() * (early ? 600 : 300)
@@ -197,13 +199,13 @@ class Arena implements AsyncDisposable {
     }
   }
 
-  /** Pid 1 of a pid namespace or, where there is none, the warden: the stub's child, which is called `cell` as pid 1 is. */
+  /** Whether it is pid 1 of a pid namespace or, without one, the warden: a child of the stub, also named `cell`. */
   #isFirst({ pids, parent, name }: HostProcess, stub: HostProcess): boolean {
     if (this.#prefix.length === 0) return pids.length > stub.pids.length && pids.at(-1) === 1
     return parent === stub.pid && (name === 'cell' || name === stub.name)
   }
 
-  /** The next launcher that the surviving host starts, itself or by its nursery. */
+  /** Waits for the next launcher that the surviving host starts, itself or through its nursery. */
   async #awaitBirth(): Promise<HostProcess> {
     const known = new Set(listLaunchers(this.#survivorPid).map(({ pid }) => pid))
     for (;;) {
@@ -221,7 +223,7 @@ class Arena implements AsyncDisposable {
     strikes.moments[moment] = (strikes.moments[moment] ?? 0) + 1
   }
 
-  /** Runs are lost where their launcher was struck, and nowhere else; nothing else goes wrong either. */
+  /** No more runs may be lost than launchers were struck, and no run may end in any other unexpected way. */
   #checkNews(host: AdoptedHost, losses = this.#losses): void {
     const expected = ['completed', 'timed-out', 'limit-exceeded', 'failed', 'killed', 'out-of-memory']
     const lost = host.news.filter(({ end }) => end === 'WORKER_LOST' || end === 'CELL_FAILED')
@@ -230,7 +232,7 @@ class Arena implements AsyncDisposable {
     assert.ok(lost.length <= losses, `${losses} launchers were struck, and lost are ${JSON.stringify(lost)}`)
   }
 
-  /** A Lazaret has been created since they died. */
+  /** Call it only after another Lazaret has been created: it must have removed what dead hosts had left. */
   #checkSwept(): void {
     assert.deepEqual(
       listUnswept(this.#dead, this.#temporary),
@@ -262,7 +264,7 @@ function readToken(pid: number): string | undefined {
   try {
     return /LAZARET_TOKEN=([\w-]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1]
   } catch {
-    return undefined // gone, or not for us to see: pid 1 and what has not become a guest yet
+    return undefined // it has ended, or may not be read: pid 1, or a process that is not a guest yet
   }
 }
 
@@ -272,7 +274,7 @@ function listHolders(tokens: readonly string[]): string[] {
   return pids.filter((pid) => tokens.includes(readToken(Number(pid)) ?? ''))
 }
 
-/** Whether there was a process to kill. */
+/** Returns whether the process still existed. */
 function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')

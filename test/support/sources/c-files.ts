@@ -1,11 +1,12 @@
 /**
- * The launcher's files as a graph. `mounts.c` and `mounts.h` are one node. Whoever calls a function needs its declaration,
- * or the compiler refuses; where each function is declared in the header of its own file alone, includes say who calls whom.
+ * The launcher's files as a graph. `mounts.c` and `mounts.h` are one node. The compiler requires a declaration of each
+ * function that is called. If each function is declared only in the header of its own file, the includes show which
+ * file calls which.
  */
 import type { Graph } from './cycles.ts'
 
 export interface CFile {
-  /** Below the folder that includes start from. */
+  /** Relative to the folder that includes start from. */
   readonly path: string
   readonly text: string
 }
@@ -24,7 +25,7 @@ export function includeGraph(files: readonly CFile[]): Graph {
   return graph
 }
 
-/** Functions and variables that other files can name: those at the start of a line that are not static. */
+/** Functions and variables with external linkage: those at the start of a line that are not static. */
 export function definitionsIn({ text }: CFile): string[] {
   const functions = [
     ...withoutBodies(text).matchAll(/^(?!static\b|extern\b)\w[\w *]*?\b(\w+)\([^;{}]*\) \{/gm),
@@ -37,7 +38,7 @@ export function definitionsIn({ text }: CFile): string[] {
   return [...functions, ...variables].map(([, name = '']) => name)
 }
 
-/** What a file says that some file defines. */
+/** The declarations in a file of what some file defines. */
 export function declarationsIn({ text }: CFile): string[] {
   const plain = withoutBodies(text)
   const functions = [...plain.matchAll(/^(?!static\b|typedef\b)\w[\w *]*?\b(\w+)\([^;{}]*\);/gm)]
@@ -45,7 +46,9 @@ export function declarationsIn({ text }: CFile): string[] {
   return [...functions, ...variables].map(([, name = '']) => name)
 }
 
-/** What is indented or a comment is no declaration of the file's; the formatter of the launcher's files keeps it so. */
+/**
+ * Removes indented lines and comments, which contain no declarations of the file. The formatter guarantees that layout.
+ */
 function withoutBodies(text: string): string {
   return text
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')

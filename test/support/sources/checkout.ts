@@ -1,10 +1,10 @@
-/** The files of this checkout, for tests that read them. What is built or installed does not belong to it. */
+/** The files of this checkout, for tests that read them, without built or installed files. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const checkoutRoot = join(import.meta.dirname, '../../..')
 
-/** As in .gitignore. */
+/** The folders of .gitignore, and `.git`. */
 const ignored = ['.git', '.compile-cache', 'node_modules', 'dist', 'native/bin']
 
 /** Paths relative to the checkout, sorted. */

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 
 import { checkoutRoot } from './checkout.ts'
 
-/** Returns the path of its command. Its dependencies are links to the checkout's, except those that `without` names. */
+/**
+ * Returns the path of its command. Its dependencies are links to the checkout's, except those that `without` excludes.
+ */
 export function copyProgram(folder: string, without: (name: string) => boolean = () => false): string {
   for (const name of ['dist', 'package.json', 'native/bin'])
     cpSync(join(checkoutRoot, name), join(folder, name), { recursive: true })

@@ -1,7 +1,7 @@
-/** Finds a way from a file back to itself. */
+/** Finds import cycles. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
-/** The first circle, as `a → b → a`, or undefined. */
+/** The first cycle, as `a → b → a`, or undefined. */
 export function findCycle(graph: Graph): string | undefined {
   const clear = new Set<string>()
   const cycleFrom = (node: string, path: readonly string[]): readonly string[] | undefined => {

@@ -1,10 +1,10 @@
-/** The numbers of `native/cell` as its enumerations define them: `file: NAME` → value. */
+/** The values of the enumeration constants of `native/cell`, by `file: NAME`. */
 import { listFiles, readText } from './checkout.ts'
 
 interface Enumerator {
   readonly file: string
   readonly name: string
-  /** As written; undefined for one more than `previous`. */
+  /** The expression as written; undefined if the value is that of `previous` plus one. */
   readonly expression: string | undefined
   readonly previous: Enumerator | undefined
 }
@@ -29,7 +29,9 @@ function readEnumerators(file: string): Enumerator[] {
   return found
 }
 
-/** Names are those of the same file first. NaN for what is not made of numbers, names, sums, products and shifts. */
+/**
+ * Names refer to the same file first. NaN if the expression has anything but numbers, names, sums, products and shifts.
+ */
 function valueOf({ file, expression, previous }: Enumerator, all: readonly Enumerator[]): number {
   if (expression === undefined) return previous === undefined ? 0 : valueOf(previous, all) + 1
   const numbers = expression.replaceAll(/[A-Z]\w+/g, (name) => {

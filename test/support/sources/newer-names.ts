@@ -1,14 +1,17 @@
-/** Finds what a JavaScript file uses that an older Node has not: syntax, globals, what hangs on them, exports, methods. */
+/**
+ * Finds what a JavaScript file uses that an older Node does not have: syntax, globals and their members, exports,
+ * methods.
+ */
 import { parse } from 'acorn'
 
 import type { NodeNames } from './node-names.ts'
 
 export interface Nodes {
-  /** The one that has to run it. */
+  /** The Node that has to run the file. */
   readonly oldest: NodeNames
-  /** One that has what is newer: a method of a name that neither has is somebody's own. */
+  /** A newer Node. A method whose name neither has belongs to some other program. */
   readonly newest: NodeNames
-  /** Names of methods and properties that are made elsewhere in the same program. */
+  /** Names of methods and properties that other files of the same program define. */
   readonly own?: ReadonlySet<string>
 }
 
@@ -17,14 +20,14 @@ interface Tree {
   readonly [key: string]: unknown
 }
 
-/** The names of methods and properties that a file makes. */
-export function namesMadeIn(code: string): string[] {
-  const tree = parseOrSay(code)
+/** The names of methods and properties that a file defines. */
+export function namesDefinedIn(code: string): string[] {
+  const tree = parseOrDescribe(code)
   return typeof tree === 'string' ? [] : [...walk(tree)].flatMap(ownKeyOf)
 }
 
 export function findNewerNames(code: string, { oldest, newest, own: elsewhere }: Nodes): string[] {
-  const tree = parseOrSay(code)
+  const tree = parseOrDescribe(code)
   if (typeof tree === 'string') return [tree]
   const all = [...walk(tree)]
   const declared = new Set(all.flatMap(declaredBy))
@@ -50,8 +53,8 @@ export function findNewerNames(code: string, { oldest, newest, own: elsewhere }:
   return [...new Set(found)]
 }
 
-/** ECMAScript 2024 is what V8 12.4 has. Of later syntax it has attributes of imports, which nothing here needs. */
-function parseOrSay(code: string): Tree | string {
+/** V8 12.4 has the syntax of ECMAScript 2024, and of later syntax only import attributes, which nothing here uses. */
+function parseOrDescribe(code: string): Tree | string {
   try {
     return parse(code, { ecmaVersion: 2024, sourceType: 'module', allowHashBang: true }) as unknown as Tree
   } catch (error) {
@@ -59,7 +62,9 @@ function parseOrSay(code: string): Tree | string {
   }
 }
 
-/** Every node. Identifiers that stand for a value, and not for a name of a property or a label, are marked. */
+/**
+ * Every node of the tree. Identifiers that refer to a value, and are not a property name or a label, get `isReference`.
+ */
 function* walk(node: Tree): Generator<Tree> {
   yield node
   for (const [key, value] of Object.entries(node)) {
@@ -80,7 +85,7 @@ function nameOf(node: unknown): string[] {
   return type === 'Identifier' ? [name as string] : []
 }
 
-/** Names that a file gives: in whichever scope, because nobody here gives them to something of a global's name. */
+/** Names that a node declares. Scopes are ignored, because this project does not shadow globals. */
 function declaredBy(node: Tree): string[] {
   if (node.type === 'VariableDeclarator') return patternNames(node['id'])
   if (node.type === 'CatchClause') return patternNames(node['param'])

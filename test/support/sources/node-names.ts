@@ -1,21 +1,21 @@
-/** What a Node has: its globals, its modules, and every name that hangs on them. Run as a program it prints them. */
+/** The names of a Node: its globals, its modules, and all names of their members. As a program it prints them. */
 import { builtinModules } from 'node:module'
 
 export interface NodeNames {
   readonly version: string
   readonly globals: readonly string[]
-  /** What hangs on a global itself, such as `try` on `Promise`. */
+  /** The members of each global, such as `try` of `Promise`. */
   readonly members: Readonly<Record<string, readonly string[]>>
-  /** What each module exports, by its name without `node:`. */
+  /** The exports of each module, by its name without `node:`. */
   readonly modules: Readonly<Record<string, readonly string[]>>
-  /** All of these, and what hangs on prototypes. */
+  /** All names, including those of prototypes. */
   readonly names: readonly string[]
 }
 
 export function listNodeNames(): NodeNames {
   const globals = Object.getOwnPropertyNames(globalThis).sort()
   const names = new Set<string>()
-  // Variables are of whoever started this.
+  // Environment variables are not Node's.
   const seen = new Set<object>([process.env])
   const members = Object.fromEntries(globals.map((name) => [name, namesOnChain(read(globalThis, name))]))
   for (const name of globals) gather(read(globalThis, name), { names, seen, depth: 3 })
@@ -29,7 +29,7 @@ export function listNodeNames(): NodeNames {
   return { version: process.versions.node, globals, members, modules, names: [...names].sort() }
 }
 
-/** What no global leads to: iterators of every kind, and functions that are not only functions. */
+/** Objects that no global leads to: iterators of every kind, async functions and generators. */
 function hidden(): unknown[] {
   const made = [
     new Error('made'),
@@ -66,7 +66,7 @@ function namesOf(one: unknown): string[] {
     .sort()
 }
 
-/** With what it inherits, as typed arrays do their `of`. */
+/** Includes inherited names, such as `of` of typed arrays. */
 function namesOnChain(one: unknown): string[] {
   const found: string[] = []
   for (let at = one; at !== null && at !== undefined; at = Object.getPrototypeOf(at))
@@ -74,7 +74,7 @@ function namesOnChain(one: unknown): string[] {
   return [...new Set(found)].toSorted()
 }
 
-/** A getter may want another `this`, and an old name may warn that it is old. */
+/** Undefined if a getter throws because of its `this`. */
 function read(one: unknown, name: string): unknown {
   const found = Object.getOwnPropertyDescriptor(Object(one), name)
   if (found?.get === undefined) return found?.value

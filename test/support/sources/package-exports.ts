@@ -1,4 +1,4 @@
-/** What a user can import, found from the package's `exports`, and which of it begins no work. */
+/** What a user can import, according to the package's `exports`, and which of it starts no work. */
 import { join } from 'node:path'
 
 import { checkoutRoot, readText } from './checkout.ts'
@@ -17,7 +17,7 @@ export async function listExports(): Promise<string[]> {
   return [...new Set(modules.flatMap((module) => Object.keys(module as object)))].toSorted()
 }
 
-/** With the reason. */
+/** Each with the reason. */
 export const exportsWithoutWork: Readonly<Record<string, string>> = {
   createLazaret: 'its methods are the doors',
   connectLazaret: 'asks another process, whose policy it passes',

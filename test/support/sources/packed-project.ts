@@ -1,4 +1,6 @@
-/** The tarball in an empty project, as a stranger has it: packed, installed elsewhere, without a compiler and this checkout. */
+/**
+ * The tarball in an empty project, as a user has it: packed, installed elsewhere, without a compiler or this checkout.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import type { SpawnSyncReturns } from 'node:child_process'
@@ -26,20 +28,20 @@ export interface Packed {
 }
 
 export interface UseOptions {
-  /** Who uses it, where that is not who tests it. */
+  /** The uid that uses it, if not the test's. */
   readonly userId?: number | undefined
-  /** Words before the command, such as what takes a layer of the wall away. */
+  /** Arguments before the command, such as a program that removes a layer of the wall. */
   readonly before?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Nobody in particular: scripts/testing/plan/passes.ts has the reason. */
+/** A uid of no user: scripts/testing/plan/passes.ts has the reason. */
 export const plainUserId = 65_533
 const asUser = join(checkoutRoot, 'scripts/testing/as-user.ts')
-/** Far beyond what it takes; a machine where others work is slow. */
+/** Far more than npm needs on an idle machine; this one may be busy. */
 const npmMs = 300_000
 const npm = findNpm()
-/** By itself npm waits for ten seconds before it asks once more, for each package. */
+/** By default npm waits ten seconds before it retries, for each package. */
 const impatient = ['--fetch-retries=1', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=1000']
 
 /** Owns its folder. */
@@ -48,14 +50,14 @@ export class PackedProject implements Disposable {
   readonly tarball: string
   /** Where it is installed. */
   readonly folder: string
-  /** What npm said while it installed; undefined where no registry can be reached. */
+  /** The output of npm's installation; undefined if no registry can be reached. */
   readonly saidByNpm: string | undefined
   readonly #root = mkdtempSync(join(tmpdir(), 'lazaret-package-'))
   readonly #tools = join(this.#root, 'bin')
 
-  /** With these packages beside it, where a registry can be reached. */
+  /** Installs these packages, too, if a registry can be reached. */
   constructor(packages: readonly string[] = []) {
-    // Others use it, too.
+    // Other users use it, too.
     chmodSync(this.#root, 0o755)
     this.folder = join(this.#root, 'consumer')
     mkdirSync(this.folder)
@@ -67,7 +69,7 @@ export class PackedProject implements Disposable {
     if (this.saidByNpm === undefined) this.#unpackWithOurDependencies()
   }
 
-  /** In its folder, as a user has it there. `lazaret` is what npm has put into .bin. */
+  /** Runs a command in its folder, as a user would. `lazaret` is the link that npm has created in .bin. */
   use(command: string, args: readonly string[], options: UseOptions = {}): SpawnSyncReturns<string> {
     const [file, ...words] = this.words(command, args, options)
     const env = { ...this.environment(options.userId), ...options.env }
@@ -98,7 +100,7 @@ export class PackedProject implements Disposable {
     return folder
   }
 
-  /** Runs a module of the project's, and returns what it printed as JSON. */
+  /** Runs a module in the project, and returns its output, parsed as JSON. */
   ask(program: string, options: UseOptions = {}): unknown {
     writeFileSync(join(this.folder, 'program.mjs'), program)
     const { status, stdout, stderr } = this.use('node', ['program.mjs'], options)
@@ -110,24 +112,24 @@ export class PackedProject implements Disposable {
     rmSync(this.#root, { recursive: true, force: true })
   }
 
-  /** A PATH with nothing but these. The interpreters and the shell of the machine are found in /usr/bin. */
+  /** A PATH with only these programs. The interpreters and the shell of the machine are found in /usr/bin. */
   #makeTools(): void {
     mkdirSync(this.#tools)
     symlinkSync(process.execPath, join(this.#tools, 'node'))
     for (const name of ['sh', 'env']) symlinkSync(`/usr/bin/${name}`, join(this.#tools, name))
   }
 
-  /** Without scripts: what `npm test` has just built is packed, and nothing is rebuilt under running tests. */
+  /** Without scripts: this packs what `npm test` has just built, and rebuilds nothing during tests. */
   #pack(): Packed {
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', this.#root, checkoutRoot]
     const packing = this.#runNpm(args)
     assert.equal(packing.status, 0, packing.stderr)
     const answer: unknown = JSON.parse(packing.stdout)
-    // An array of packages up to npm 11, an object by name later.
+    // An array of packages up to npm 11; an object by name later.
     return Object.values(answer as Record<string, Packed>)[0] as Packed
   }
 
-  /** What npm said, or undefined where it could not. */
+  /** The output of npm, or undefined if it failed. */
   #install(words: readonly string[]): string | undefined {
     const options = ['--prefer-offline', '--no-audit', '--no-fund', ...impatient]
     const { status, stdout, stderr } = this.#runNpm(['install', ...options, ...words])
@@ -161,8 +163,8 @@ export class PackedProject implements Disposable {
 }
 
 /**
- * Without what an outer npm told its children about this checkout, and without options of the Node that runs the tests. The
- * configuration files of npm still count, and so do the certificates that this machine trusts.
+ * The environment without an outer npm's variables about this checkout, and without options of the Node that runs the
+ * tests. npm's configuration files and the certificates that this machine trusts still apply.
  */
 function outerEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
@@ -171,7 +173,7 @@ function outerEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(entries)
 }
 
-/** npm as a script, so that it runs with our Node. */
+/** npm's script, so that it runs with this process's Node. */
 function findNpm(): string {
   const outer = process.env['npm_execpath']
   if (outer?.endsWith('npm-cli.js')) return outer

@@ -1,4 +1,6 @@
-/* What Docker leaves to root in a container. */
+/*
+ * The capabilities that Docker leaves to root in a container.
+ */
 #define _GNU_SOURCE
 #include "without.h"
 

@@ -1,4 +1,7 @@
-/* System calls that fail as they do elsewhere. Rules end in a verdict, or leave the number of the call loaded again. */
+/*
+ * System calls that fail as they do on other machines. Each rule ends in a verdict, or leaves the call number in the
+ * accumulator.
+ */
 #define _GNU_SOURCE
 #include "without.h"
 
@@ -27,7 +30,10 @@
 #error "There are cells on x86-64 and arm64 only."
 #endif
 
-/* The same numbers on both; written out, because distributions' headers are older than the kernels they run on. */
+/*
+ * The same numbers on both architectures. They are defined here because a distribution's headers may be older than its
+ * kernel.
+ */
 enum {
   CALL_OPEN_TREE = 428,
   CALL_MOVE_MOUNT = 429,
@@ -45,7 +51,7 @@ enum {
 static struct sock_filter program[256];
 static unsigned short length;
 static bool listens;
-/* Filters that came as files, each put on as it is. */
+/* Filters from files, each applied unchanged. */
 static const char *files[8];
 static int file_count;
 
@@ -56,7 +62,7 @@ static void emit(uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t valu
 static void load(size_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset); }
 static void verdict(uint32_t action) { emit(BPF_RET | BPF_K, 0, 0, action); }
 static void load_number(void) { load(offsetof(struct seccomp_data, nr)); }
-/* The low half: both architectures are little-endian, and these arguments have no more. */
+/* Loads the low half: both architectures are little-endian, and these arguments have only 32 bits. */
 static void load_argument(int index) { load(offsetof(struct seccomp_data, args) + 8 * (size_t)index); }
 static uint32_t failing(int error) { return SECCOMP_RET_ERRNO | (uint32_t)error; }
 
@@ -92,7 +98,7 @@ void refuse_namespaces(void) {
   refuse(SYS_setns, EPERM);
   refuse(SYS_sethostname, EPERM);
   refuse(SYS_setdomainname, EPERM);
-  refuse_clone3(); /* its flags lie in memory, out of a filter's sight; libc goes on with clone */
+  refuse_clone3(); /* a filter cannot read its flags, which are in memory; libc falls back to clone */
   emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, SYS_clone);
   load_argument(0);
   emit(BPF_JMP | BPF_JSET | BPF_K, 0, 1,
@@ -105,14 +111,16 @@ void refuse_landlock(void) {
   for (long number = CALL_LANDLOCK_CREATE_RULESET; number <= CALL_LANDLOCK_RESTRICT_SELF; number++) refuse(number, ENOSYS);
 }
 
-/* ABI 5: two sets of rights and no more, nothing to be asked but the version, no flags for the restriction. */
+/*
+ * ABI 5: the attribute has only two sets of rights, only the version can be queried, and the restriction has no flags.
+ */
 enum { LANDLOCK_ABI = 5, LANDLOCK_ATTRIBUTE_BYTES = 16, ASK_FOR_VERSION = 1 };
 
 void refuse_landlock_scopes(void) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 9, CALL_LANDLOCK_CREATE_RULESET);
   load_argument(2);
   emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, ASK_FOR_VERSION);
-  verdict(SECCOMP_RET_USER_NOTIF); /* a filter can only say no; the number is said by answer_version() */
+  verdict(SECCOMP_RET_USER_NOTIF); /* a filter cannot return a number, so answer_version() does */
   emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
   verdict(failing(EINVAL));
   load_argument(1);
@@ -127,7 +135,7 @@ void refuse_landlock_scopes(void) {
   listens = true;
 }
 
-/* The answer to the question for Landlock's version is given by a process of its own, that is nobody's child here. */
+/* A separate process, which is no child of the command, answers queries for Landlock's version. */
 
 static void send_descriptor(int through, int fd) {
   char byte = 0, control[CMSG_SPACE(sizeof fd)] = {0};
@@ -149,24 +157,24 @@ static int receive_descriptor(int from) {
   return fd;
 }
 
-/* Ends when the last process under the filter has. */
+/* Ends when the last process with the filter has ended. */
 static _Noreturn void answer_version(int from) {
   int listener = receive_descriptor(from);
-  /* No stream of the command's is held open. */
+  /* Closes the command's streams. */
   syscall(SYS_close_range, 0, listener - 1, 0);
   syscall(SYS_close_range, listener + 1, ~0U, 0);
   setsid();
   struct pollfd polled = {.fd = listener, .events = POLLIN};
   while (poll(&polled, 1, -1) > 0 && !(polled.revents & POLLHUP)) {
     struct seccomp_notif question = {0};
-    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &question) < 0) continue; /* the asker died meanwhile */
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &question) < 0) continue; /* the caller has died meanwhile */
     struct seccomp_notif_resp answer = {.id = question.id, .val = LANDLOCK_ABI};
     (void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
   }
   _exit(0);
 }
 
-/* Twice forked, so that the command has no child that it did not start. */
+/* Forks twice, so that the command has no child that it did not start. */
 static int start_answering(void) {
   int pair[2];
   check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), "reach the one who answers");
@@ -185,7 +193,7 @@ static int start_answering(void) {
 static long put_on(struct sock_fprog *filter, unsigned flags) {
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, filter);
   if (result >= 0 || errno != EACCES) return result;
-  /* Not root: then no_new_privs is what it takes. */
+  /* Without CAP_SYS_ADMIN a filter requires no_new_privs. */
   check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs");
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, filter);
 }

@@ -1,6 +1,5 @@
 /*
- * Becomes a command on a machine that lacks something, as a container engine, a distribution or an older kernel would
- * have it:
+ * Executes a command on a machine that lacks something, as under a container engine, a distribution or an older kernel:
  *
  *   without WHAT... -- COMMAND [ARGUMENT...]
  *
@@ -23,8 +22,8 @@
  *   sysctl:NAME=VALUE   not a lack: /proc/sys says so, whatever the kernel does
  *   podman:no           not a lack: /run/.containerenv is there
  *
- * It says nothing of its own unless it cannot do what it is asked to, and then the command is not started (status 125).
- * The command has this process's pid and ids. Nothing that is changed can be seen by any other process.
+ * It prints nothing unless it cannot do what was requested; then it does not start the command (status 125). The
+ * command has this process's pid and ids. No other process can see the changes.
  */
 #define _GNU_SOURCE
 #include "without.h"
@@ -50,7 +49,7 @@ struct lack {
   void (*apply_to)(const char *value);
 };
 
-/* In the order in which they are applied: what needs mounts comes before what refuses them. */
+/* In the order in which they are applied: those that mount something come before those that refuse mounts. */
 static const struct lack lacks[] = {
     {"user-namespaces-beyond=", NULL, refuse_beyond},
     {"ids-from=", NULL, forget_ids_from},

@@ -1,4 +1,6 @@
-/* Files that look different to the command alone: all of this happens in a mount namespace of its own. */
+/*
+ * Files that look different only to the command, because all of this happens in its own mount namespace.
+ */
 #define _GNU_SOURCE
 #include "without.h"
 
@@ -24,7 +26,7 @@ static void write_file(const char *path, const char *text) {
 static void map_ids(pid_t pid, const char *uids, const char *gids) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/setgroups", pid);
-  if (geteuid() != 0) write_file(path, "deny"); /* or the kernel refuses the map of an ordinary user */
+  if (geteuid() != 0) write_file(path, "deny"); /* otherwise the kernel refuses an ordinary user's gid map */
   snprintf(path, sizeof path, "/proc/%d/uid_map", pid);
   write_file(path, uids);
   snprintf(path, sizeof path, "/proc/%d/gid_map", pid);
@@ -33,7 +35,7 @@ static void map_ids(pid_t pid, const char *uids, const char *gids) {
 
 static const char *roots_ids = "4294967295";
 
-/* Every id stays what it is. Root's map is written from outside: it has more than one line could say from within. */
+/* Maps every id to itself. Root's map is written from outside, because from inside it could only map a single id. */
 static void enter_user_namespace(void) {
   uid_t uid = geteuid();
   if (uid != 0) {
@@ -79,14 +81,14 @@ void enter_own_view(void) {
   make_mounts_private();
 }
 
-/* As for root in a container that has a user namespace. */
+/* As for root in a container with a user namespace. */
 void forget_ids_from(const char *first) {
   roots_ids = first;
   enter_user_namespace();
   make_mounts_private();
 }
 
-/* The count is each user namespace's own, so it is set in a new one, after a look at whether it is new. */
+/* Each user namespace has its own maximum, so it is set in a new one, after a check that the namespace is new. */
 void refuse_beyond(const char *count) {
   char before[64] = "", after[64] = "";
   check(readlink("/proc/self/ns/user", before, sizeof before - 1), "/proc/self/ns/user");
@@ -102,7 +104,7 @@ static void cover(const char *folder) {
   check(mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m"), folder);
 }
 
-/* As Docker does without systempaths=unconfined. A /proc that is partly covered lets nobody mount a whole one. */
+/* As Docker does without systempaths=unconfined. If /proc is partly covered, the kernel refuses new mounts of proc. */
 void mask_proc(void) {
   enter_own_view();
   check(mount("/proc/sys", "/proc/sys", NULL, MS_BIND | MS_REC, NULL), "/proc/sys");
@@ -140,11 +142,11 @@ void mount_inside(const char *folder) {
   cover(folder);
 }
 
-/* Each time one deeper: the kernel stacks two file systems on each other, and no third. */
+/* Each call adds a level: the kernel allows two levels of stacked file systems, but not three. */
 void lay_over(const char *folder) {
   char layers[512];
   enter_own_view();
-  cover("/mnt"); /* an empty layer, since of one alone there is no overlay */
+  cover("/mnt"); /* an empty layer, because an overlay needs at least two */
   int length = snprintf(layers, sizeof layers, "lowerdir=%s:/mnt", folder);
   errno = ENAMETOOLONG;
   if (length >= (int)sizeof layers) give_up(folder);
@@ -156,12 +158,12 @@ static void copy_file(const char *from, const char *to) {
   int fd = open(from, O_RDONLY | O_CLOEXEC);
   ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
   if (fd >= 0) close(fd);
-  if (length < 0) return; /* some can only be written, or only by root */
+  if (length < 0) return; /* some are write-only, or readable only for root */
   text[length] = 0;
   write_file(to, text);
 }
 
-/* `kernel.name=value`: its folder in /proc/sys becomes a copy that has it. */
+/* `kernel.name=value`: covers its folder in /proc/sys with a copy that contains the value. */
 void show_sysctl(const char *assignment) {
   char folder[128], name[128], value[64], from[512], to[512];
   if (sscanf(assignment, "%127[a-z].%127[a-z_]=%63s", name, from, value) != 3) {

@@ -1,4 +1,6 @@
-/* What the files of `without` know of each other; main.c says what the program is. */
+/*
+ * The shared declarations of `without`; main.c describes the program.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +8,7 @@
 _Noreturn void give_up(const char *what);
 void check(long result, const char *what);
 
-/* filter.c: calls that are refused. Each adds rules; apply_filter() puts all of them on at once. */
+/* filter.c: refused system calls. Each function adds rules; apply_filter() applies all of them at once. */
 void start_filter(void);
 void refuse_namespaces(void);
 void refuse_mounts(void);
@@ -16,7 +18,7 @@ void refuse_landlock_scopes(void);
 void refuse_what_file_says(const char *path);
 void apply_filter(void);
 
-/* view.c: files that look different, to the command alone. */
+/* view.c: files that look different only to the command. */
 void enter_own_view(void);
 void refuse_beyond(const char *count);
 void forget_ids_from(const char *first);
