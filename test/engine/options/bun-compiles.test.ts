@@ -1,11 +1,11 @@
-/** Bun turns its compiler off without a word where it cannot have the memory it reserves: this must not happen to a guest. */
+/** Bun silently turns its compiler off if it cannot reserve the memory for it. This must not happen to a guest. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bun, useLazaret } from '../../support/use-lazaret.ts'
 
 const { run } = await useLazaret()
 
-// Foreign functions are machine code that Bun makes: with the compiler off, it refuses them.
+// Foreign functions need machine code that Bun generates, so it refuses them if the compiler is off.
 const needsCompiler = `const { dlopen } = require('bun:ffi')
 dlopen('libc.so.6', { getpid: { args: [], returns: 'i32' } }).symbols.getpid() === process.pid`
 

@@ -1,4 +1,4 @@
-/** Objects that are not what they look like: each is refused as any other wrong request is. */
+/** Objects that are not what they look like: each is refused like any other wrong request. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -70,7 +70,7 @@ const doors: Record<string, (given: never) => unknown> = {
   'ask an actor': async (given) => router.ask(given),
   'send to an actor': async (given) => router.send(given),
 }
-/** What the options of createLazaret() and a request may say of themselves only once. */
+/** An object whose property may be read only once, for options of createLazaret() and fields of a request. */
 function onlyOnce(name: string): object {
   let reads = 0
   return {

@@ -1,4 +1,4 @@
-/** The smallest number of processes: a worker that waits serves such a run at once, and it can fork nothing. */
+/** A run with the smallest number of processes: a parked worker serves it at once, and it cannot fork. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

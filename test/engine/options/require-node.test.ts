@@ -1,4 +1,4 @@
-/** npm installs the package on any Node, and Bun and Deno load it, so each door says itself what it needs. */
+/** npm installs the package on any Node, and Bun and Deno load it, so each door itself checks what it needs. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { afterEach, describe, test } from 'node:test'

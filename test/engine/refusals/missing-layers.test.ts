@@ -1,6 +1,6 @@
 /**
- * Machines that lack a layer, for real: the kernel refuses it to a whole process tree (without/main.c). Doctor must say
- * what is missing and how to get it, and below the minimum nothing may run.
+ * Machines that really lack a layer: the kernel refuses it to a whole process tree (without/main.c). Doctor must report
+ * what is missing and how to get it, and below the minimum level nothing may run.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -32,14 +32,15 @@ interface Case {
   readonly name: string
   readonly lacking: readonly Lacking[]
   readonly env?: Record<string, string>
-  /** The level that is left, and the line of the report that says what is missing. */
+  /** The level that is left. */
   readonly left: ProtectionLevel
+  /** The layer that the report describes. */
   readonly layer: string
   readonly state?: 'weaker' | 'missing'
   readonly fix: RegExp
-  /** Where it makes no difference who starts it: both. */
+  /** Who starts it; both if absent. */
   readonly only?: Who
-  /** In a container the advice is another one. */
+  /** In a container the advice differs. */
   readonly outsideContainers?: true
 }
 
@@ -196,7 +197,7 @@ for (const one of cases) {
 
       const refused = await run(['run', '-l', 'shell', '-e', 'echo it ran'])
       assert.deepEqual({ ...refused, stderr: '' }, { exitCode: 69, stdout: '', stderr: '' })
-      // With a prefix for each line of the fix.
+      // Each line of the fix has a prefix.
       assert.match(refused.stderr, new RegExp(one.left === 'none' ? 'isolation' : 'standard|isolation'))
       if (one.left === 'none') return
       assert.match(refused.stderr.replaceAll(/\s+/g, ' '), /accept the weaker wall.*`--minimum restricted`/)

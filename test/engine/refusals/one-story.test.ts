@@ -1,6 +1,6 @@
 /**
- * No door leads past the policy. The doors are found by reflection from the package's `exports`, and the methods from what
- * they return, so that a new one fails here until it is tried, or its reason to be free stands below.
+ * No door bypasses the policy. The test finds the doors in the package's `exports`, and the methods on what they
+ * return. So a new one fails here until it is tried, or listed below with the reason why it is free.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -25,7 +25,7 @@ const lazaret = createLazaret({
 })
 after(() => lazaret[Symbol.asyncDispose]())
 
-/** Each must be refused by the policy, and by nothing before it. */
+/** The policy, and nothing before it, must refuse each of them. */
 async function tryDoors(doors: Doors): Promise<void> {
   isClosed = true
   try {
@@ -47,7 +47,7 @@ function methodsOf(value: object): string[] {
   return [...names].toSorted()
 }
 
-/** All methods of it are doors, or free for a reason. */
+/** Every method of the object must be a door, or free for a reason. */
 async function tryMethods(of: object, { doors, free = {} }: { doors: Doors; free?: Free }): Promise<void> {
   assert.deepEqual(methodsOf(of), [...Object.keys(doors), ...Object.keys(free)].toSorted())
   await tryDoors(doors)
@@ -125,7 +125,7 @@ test('every export of the package asks the policy, or begins no work', async () 
   })
 })
 
-/** Of doors that answer with a text. */
+/** Throws the error of a door that answers with a text. */
 async function throwAnswer(answer: Promise<{ readonly error?: string | undefined }>): Promise<never> {
   const { error = 'none: ' } = await answer
   throw Object.assign(new Error(error), {
@@ -163,7 +163,7 @@ test('every method of a sandbox, its sessions and its processes asks the policy,
   const session = await sandbox.createSession({ id: 'one' })
   const server = await sandbox.startProcess('cat')
   const path = '/workspace/a'
-  // Without namespaces there are none.
+  // Without namespaces there are no contexts.
   const context = await sandbox.createCodeContext({ id: 'mine' }).catch(() => undefined)
   await tryMethods(sandbox, {
     doors: {
@@ -230,7 +230,7 @@ test('an environment is built in a sandbox, which the policy is asked about', as
 
 test('a policy sees what is requested and by whom, but never a secret', async () => {
   asked.length = 0
-  // Where there are no namespaces, nothing keeps the secret from the sandbox's other commands. Here there are none.
+  // Without namespaces nothing hides the secret from the sandbox's other commands, but here there are none.
   await using sandbox = await lazaret.sandbox({ id: 'told', client: 'ada', allowDegradedSecrets: true })
   await sandbox.exec('true', { env: { TOKEN: 'hunter2' } })
   await lazaret.run({ language: 'shell', code: ':', client: 'bob', functions: undefined as never })

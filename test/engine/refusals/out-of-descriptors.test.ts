@@ -10,7 +10,7 @@ import { createLazaret } from ${JSON.stringify(library)}
 const lazaret = createLazaret({ minimumProtection: 'restricted' })
 const runs = Array.from({ length: 40 }, () => lazaret.run({ language: 'shell', code: 'echo hi' }))
 const ends = (await Promise.allSettled(runs)).map(({ status, value, reason }) => status === 'fulfilled' ? value.outcome.kind : reason.code ?? String(reason))
-// Cells that have answered may still be closing their descriptors.
+// Finished cells may still be closing their descriptors.
 let outcome
 for (let tries = 1; outcome === undefined; tries++) {
   try {
@@ -25,8 +25,8 @@ console.log(JSON.stringify({ ends, outcome }))
 `
 
 /**
- * Runs where the first start of a launcher finds so many descriptors free, from none to enough; prints how each ended and
- * how many descriptors are left of it.
+ * One run for each number of free descriptors, from none to enough, at the first start of a launcher. It prints how
+ * each ended and how many descriptors it has left open.
  */
 const atTheEdge = `
 import { closeSync, openSync, readdirSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Breaker, rate and queue through each door: the text of each, their order, recovery, and that nobody is refused for what
- * another client did. The doors are found from the package's `exports` and from the commands, so that a new one fails here
+ * Breaker, rate and queue through each door: the text of each refusal, their order, recovery, and that no client is
+ * refused because of another. The test finds the doors in the package's `exports` and commands, so a new one fails here
  * until it has a row.
  */
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ import { connect } from '../../adapters/mcp/connect.ts'
 import { eventually } from '../../support/eventually.ts'
 import { exportsWithoutWork, listExports } from '../../support/sources/package-exports.ts'
 
-/** Its timers are real, and its time can be set forward. */
+/** A clock with real timers, whose time can be set forward. */
 class SkippingClock implements Clock {
   #skippedMs = 0
   readonly timestamp = () => systemClock.timestamp()
@@ -43,19 +43,19 @@ class SkippingClock implements Clock {
 }
 
 interface OpenDoor extends AsyncDisposable {
-  /** One execution by this door: what it was refused with, or undefined. */
+  /** Executes something through this door, and resolves with the refusal or undefined. */
   readonly ask: (client?: string) => Promise<string | undefined>
-  /** One that runs out of its time, for the same client. */
+  /** Executes something that exceeds its time, for the same client. */
   readonly spin: () => Promise<unknown>
-  /** One of another client's, until the signal is aborted. */
+  /** Executes something for another client, until the signal is aborted. */
   readonly hold?: (signal: AbortSignal) => Promise<unknown>
-  /** Where that runs. */
+  /** The Lazaret that executes it. */
   readonly lazaret?: Lazaret
 }
 
 interface Door {
   readonly open: (options: LazaretOptions) => OpenDoor | Promise<OpenDoor>
-  /** Whether callers say who asks; the others are all one client. */
+  /** Whether callers name the client; otherwise all of them are one client. */
   readonly hasClients?: boolean
 }
 
@@ -73,13 +73,13 @@ const thrown = (work: Promise<unknown>) =>
 const errorOf = async (work: Promise<{ readonly error?: string | undefined }>) => (await work).error
 
 interface OnLazaret {
-  /** In whose name it asks. */
+  /** The client that it names. */
   readonly client?: string
-  /** Whether what it runs has a fixed number of workers, and takes no place. */
+  /** Whether it has a fixed number of workers, so that its executions take no place. */
   readonly hasOwnWorkers?: boolean
 }
 
-/** A door on a Lazaret that was given to it. */
+/** A door on a given Lazaret. */
 function on(
   make: (lazaret: Lazaret) => OpenDoor['ask'],
   { client, hasOwnWorkers = false }: OnLazaret = {},
@@ -129,7 +129,7 @@ const actor = (Kind: typeof SubprocessCodeExecutionActor | typeof WorkerCodeExec
     { hasOwnWorkers: Kind === WorkerCodeExecutionActor },
   )
 
-/** By the names of what is exported. */
+/** By exported name. */
 const doors: Readonly<Record<string, Door | string>> = {
   createLazaret: library,
   SubprocessCodeExecutionActor: { open: actor(SubprocessCodeExecutionActor) },
@@ -166,7 +166,10 @@ const doors: Readonly<Record<string, Door | string>> = {
 
 const token = (name: string) => `${name}-0123456789abcdef`
 
-/** By the names of commands. The others begin no work for a client, or are a process for one piece of work. */
+/**
+ * By command. A text says why a command has no row: it starts no work for a client, or its process does only one piece
+ * of work.
+ */
 const commands: Readonly<Record<string, Door | string>> = {
   mcp: {
     hasClients: true,
@@ -239,7 +242,7 @@ const rows = [...Object.entries(doors), ...Object.entries(commands)].flatMap(([n
 test('every export and every command has a row, or starts no work', async () => {
   const { warmUpSnippets, ...free } = { warmUpSnippets: 'begins no execution', ...exportsWithoutWork }
   const named = [...Object.keys(doors), 'warmUpSnippets', ...Object.keys(free)]
-  // What its methods begin has a row, though it begins nothing itself.
+  // It starts no work itself, but its methods have rows.
   assert.deepEqual(await listExports(), [...new Set(named)].toSorted(), warmUpSnippets)
   const context = { perform: () => undefined } as unknown as Parameters<typeof createProgram>[0]
   const found = createProgram(context).commands.map((command) => command.name())
@@ -261,7 +264,7 @@ for (const { name, open, hasClients = false } of rows)
       for (let times = 0; times < 5; times++) startsWith(await door.ask(), breakerText)
       if (hasClients) assert.equal(await door.ask('bob'), undefined)
       clock.skip(30_000)
-      // What was refused did not count: three have begun, and these are the fourth and the fifth.
+      // Refused executions do not count: three have begun, so these are the fourth and the fifth.
       assert.equal(await door.ask(), undefined)
       assert.equal(await door.ask(), undefined)
       startsWith(await door.ask(), rateText)
@@ -287,7 +290,7 @@ for (const { name, open, hasClients = false } of rows)
       for (let times = 0; times < 6; times++) startsWith(await door.ask('bob'), queueText)
       abort.abort()
       await held
-      // Its place is left when its cell is gone, which may be after the answer.
+      // Its place becomes free when its cell has ended, which may be after the answer.
       await eventually(() => (lazaret?.stats().running === 0 ? undefined : 'it still runs'), 10_000)
       let refused = await door.ask('bob')
       for (let turns = 0; turns < turnsMax && refused?.startsWith(queueText) === true; turns++) {

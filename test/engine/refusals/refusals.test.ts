@@ -1,4 +1,4 @@
-/** What run() throws instead of giving an outcome, through the public API. */
+/** The errors that run() throws in place of an outcome, through the public API. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -106,7 +106,7 @@ test('below the required protection nothing runs', async (context) => {
     const error = await lazaret.run(${JSON.stringify(hello)}).catch((error) => error)
     console.log(JSON.stringify({ code: error.code, message: error.message }))`
   const isRoot = process.geteuid?.() === 0
-  // Root may reach the strongest level, so a plain user is the one to ask.
+  // Root may reach the strongest level, so this runs as an unprivileged user.
   const becomeUser = isRoot ? ['setpriv', '--reuid=12345', '--regid=12345', '--clear-groups'] : []
   const [file, ...args] = [...becomeUser, process.execPath, '--input-type=module', '-e', code]
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' })
@@ -129,7 +129,7 @@ test('readable folders that lie inside each other are refused', async () => {
       { host: folder, guest: '/data' },
       { host: folder, guest: '/data/inner' },
     ]
-    // Somewhere between the options and the first mount; never by a folder made on the host.
+    // Refused somewhere between the options and the first mount; no folder is created on the host.
     await assert.rejects(
       async () => {
         await using lazaret = createLazaret({ readable })
@@ -187,7 +187,7 @@ test('disposal cancels current runs, and waits until nothing of them is left', a
 
 test('a run that is refused because there are no ids leaves nothing behind and takes no time', async (context) => {
   if (process.geteuid?.() !== 0) return context.skip('needs the own-uid layer, which only root has')
-  // Room for 128 cells, all of it held by the first Lazaret; the second claims the same block.
+  // One block with room for 128 cells, which the first Lazaret holds; the second one tries to claim it, too.
   const uidRange = { first: 3_900_000_000 + (process.pid % 1000) * 256, count: 256 }
   await using first = createLazaret({ uidRange })
   await using second = createLazaret({ uidRange })

@@ -6,15 +6,15 @@ import { untilShown } from '../../support/patient-run.ts'
 import type { Patient } from '../../support/patient-run.ts'
 import type { RunRequest, RunResult } from '../../../src/index.ts'
 
-/** A host that is busy does not make a deadline later; a machine that is does by a part of this. */
+/** A busy host must not delay a deadline. A busy machine does, by less than this. */
 const lateMsMax = 600
 
-/** Holds this thread, and with it every timer and socket of the host. */
+/** Blocks this thread, and with it every timer and socket of the host. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** When the host is busy: once it has seen something, or before it has seen anything. */
+/** When the host becomes busy: after its first event, or before any. */
 const moments: Record<string, (ms: number) => Pick<RunRequest, 'onOutput'>> = {
   'from the first output on': (ms) => ({ onOutput: ({ text }) => text.startsWith('begun') && block(ms) }),
   'from soon after the call on': (ms) => {

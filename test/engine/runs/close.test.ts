@@ -1,4 +1,4 @@
-/** An orderly end: what has begun may finish, nothing new begins, and nothing is left. */
+/** An orderly close: work that has begun may finish, new work is refused, and nothing is left. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -7,7 +7,7 @@ import type { CloseOptions, Lazaret } from '../../../src/index.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
 
 const open = () => createLazaret({ onEvent: () => undefined })
-/** The work begins before the Lazaret is closed: it has printed something. */
+/** `began` resolves when the work has printed something, so that it has begun before the Lazaret is closed. */
 function untilOutput(): { began: Promise<void>; onOutput: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { began: promise, onOutput: () => resolve() }

@@ -1,4 +1,4 @@
-/** What an operator hears of the work: when it starts, how it ends, what it used, and what refused it. */
+/** The events that an operator gets about work: its start, end and usage, and refusals. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -11,7 +11,7 @@ const skip = await whyNoSandboxes()
 const listen = (events: LazaretEvent[], options: LazaretOptions = {}): Lazaret =>
   createLazaret({ ...options, onEvent: (event) => events.push(event) })
 
-/** Without what depends on the machine, and on tests that were killed on it before. */
+/** Omits what depends on the machine and on tests that were killed on it earlier. */
 const summarize = (events: readonly LazaretEvent[]) =>
   events.filter(({ type }) => type !== 'protection-lowered' && type !== 'leftovers-removed')
 

@@ -91,7 +91,7 @@ test('nothing of a run is visible to the next', async () => {
 test('two clients never share a worker, and a client keeps its worker', async () => {
   const starts: string[] = []
   for (const client of ['a', 'a', 'b', 'b', 'c', 'c']) starts.push((await run('1', { client })).receipt.start)
-  // Two workers at one time: that of a makes room for c.
+  // At most two workers exist at a time: a's ends to make room for c's.
   assert.deepEqual(starts, ['cold', 'parked', 'cold', 'parked', 'cold', 'parked'])
 })
 

@@ -1,4 +1,4 @@
-/** A caller that takes output as it comes need not get it twice. */
+/** A caller that receives output as it arrives need not get it again in the result. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Many runs at one time are nothing that a Node warns of: it would do so on the standard error of a host. */
+/** Many concurrent runs must not cause a warning of Node, which it would print on the host's standard error. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

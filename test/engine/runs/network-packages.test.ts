@@ -1,4 +1,4 @@
-/** pip and npm install from a server that a rule names, by TLS, and fail at once from one that none does; so does requests. */
+/** pip, npm and requests reach a TLS server that a rule names, and fail at once with one that no rule names. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -44,7 +44,7 @@ await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 const url = `https://localhost:${port}`
 files.set('/thing', Buffer.from(JSON.stringify(describeThing())))
-/** No rule names it. */
+/** A server that no rule names. */
 const unnamed = `https://localhost:${port === 49_151 ? 49_150 : 49_151}`
 
 after(async () => {
@@ -54,7 +54,7 @@ after(async () => {
   await leaks.checkDisposed()
 })
 
-/** One package for each installer, as its registry has it. */
+/** One package for each installer, as its registry serves it. */
 function packThing(): Map<string, Buffer> {
   execFileSync('python3', ['-c', writeWheel, join(folder, wheel)])
   mkdirSync(join(folder, 'package'))
@@ -81,7 +81,7 @@ function describeThing(): object {
 const trust =
   'export PIP_CERT=/workspace/ca.pem npm_config_cafile=/workspace/ca.pem REQUESTS_CA_BUNDLE=/workspace/ca.pem npm_config_fetch_retries=0 PIP_RETRIES=0'
 
-/** What each is asked with, and whether it is there. */
+/** Each program's command, and how to check that it is installed. */
 const programs: Record<string, { readonly needs: string; readonly ask: (from: string) => string }> = {
   pip: {
     needs: 'python3 -m pip --version',

@@ -1,4 +1,6 @@
-/** Network policies through the public API: every runtime and way to start, who may ask for one, and what is reported. */
+/**
+ * Network policies through the public API: every runtime and way to start, who may request one, and what is reported.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

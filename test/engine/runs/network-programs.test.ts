@@ -1,4 +1,4 @@
-/** Programs that know nothing of a policy reach a server by TLS through it, and say why they do not without a rule. */
+/** Programs that know nothing of a policy reach a TLS server through it. Without a rule they report why they do not. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -53,7 +53,7 @@ server.on('upgrade', (request: IncomingMessage, socket) => {
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
-/** No rule names it, whoever listens there. */
+/** A port that no rule names, whoever listens there. */
 const unnamed = port === 49_151 ? 49_150 : 49_151
 
 after(async () => {

@@ -1,4 +1,6 @@
-/** How much runs at one time, who waits and who is refused: the operator's `queue`, `rate` and `breaker`, at the doors. */
+/**
+ * How many executions run at a time, wait or are refused: the operator's `queue`, `rate` and `breaker` at the doors.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -26,7 +28,7 @@ const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
     (error: LazaretError) => error.code,
   )
 
-/** Counts the runs that are inside, by what they call. */
+/** Counts the runs that are running, by their calls of a function. */
 class Inside {
   most = 0
   #now = 0

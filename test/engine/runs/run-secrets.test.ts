@@ -1,4 +1,4 @@
-/** A key that a run uses over TLS without having it, and that no policy, event or record has either. */
+/** A key that a run uses over TLS without having it. No policy, event or record contains it either. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Deadlines that pass while the guest is still being confined: it is dead by then, and no layer of its wall is missing. */
+/**
+ * Deadlines that pass while the guest is still being confined: it must be dead, and never run without a layer of its
+ * wall.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

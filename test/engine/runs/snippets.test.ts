@@ -1,4 +1,4 @@
-/** `run({ runtime: 'snippet' })`: the same request and result as everywhere, without a cell. */
+/** `run({ runtime: 'snippet' })`: the same request and result as for other runtimes, without a cell. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -80,7 +80,7 @@ test('fields that need a cell are refused by name', async () => {
     await assert.rejects(run(request), { code: 'INVALID_REQUEST', message: new RegExp(name) }, name)
   await assert.rejects(run({ input: 'x'.repeat(8 * MiB + 1) }), { code: 'INPUT_TOO_LARGE', message: /input/ })
   await assert.rejects(run({ code: ' '.repeat(MiB + 1) }), { code: 'INPUT_TOO_LARGE', message: /code/ })
-  // What asks for nothing is not in the way.
+  // Options with empty values are accepted.
   assert.equal(
     (await run({ args: [], env: {}, files: {}, stdin: '', network: 'none' })).outcome.kind,
     'completed',
