@@ -77,7 +77,7 @@ const hidden =
 const names = JSON.stringify(hidden.split(' '))
 const typesOf = `${names}.filter((name) => NAME(name) !== 'undefined').join()`
 
-/** Ways to the global object, or to code in the global scope, each of which must not find the hidden names. */
+/** Ways to the global object, or to code in the global scope. None of them may find the hidden names. */
 const roads: Readonly<Record<string, string>> = {
   'the names themselves': typesOf.replace('NAME(name)', '(0, eval)(`typeof ${name}`)'),
   globalThis: typesOf.replace('NAME(name)', 'typeof globalThis[name]'),

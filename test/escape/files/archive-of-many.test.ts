@@ -1,4 +1,7 @@
-/** A folder, or an archive, of tens of thousands of empty files: each costs the host a little, and together they must not hold its loop. */
+/**
+ * A folder, or an archive, of tens of thousands of empty files: each costs the host a little, and together they must
+ * not block its event loop.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,7 @@
-/** Locks on files that all cells and the host share: a channel between guests, and a list that every exec scans. */
+/**
+ * Locks on files that all cells and the host share: they could form a channel between guests, and a list that every
+ * exec scans.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The ids of cells are claimed by each host process, so that no two live cells have the same. On the host's network a
- * guest takes every name that such a claim might use. A Lazaret that starts meanwhile must not be affected.
+ * Each host process claims the ids of its cells, so no two live cells have the same ids. On the host's network a guest
+ * takes every name that such a claim might use. A Lazaret that starts meanwhile must not be affected.
  */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

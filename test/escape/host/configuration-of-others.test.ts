@@ -80,7 +80,7 @@ test('a clone of a repository whose configuration names an interpreter', async (
   assert.equal(wasExecuted(), true)
 })
 
-/** Each option that a found file may not set, and the others with a wider value than the current one. */
+/** Each option that a file found on the way may not set, and the others with a wider value than the current one. */
 const wide: Record<string, unknown> = {
   ...Object.fromEntries(
     optionRows.flatMap(([name, { files }]) => (files === 'trusted' ? [[name, optionSamples[name]]] : [])),

@@ -144,7 +144,7 @@ test('a host, its stubs and its pids 1 die in one moment: what they leave is end
   await exited
   const left = cells.flatMap((cell) => cell.guests)
   if (hasPidNamespaces) await waitUntilDead(left, deadMs)
-  // No death of a parent has ended them: the next Lazaret recognizes them only by their uid.
+  // The death of their parent has not ended them, and the next Lazaret recognizes them only by their uid.
   else assert.ok(left.some(isAlive))
   await runNext()
   if (hasPidNamespaces || ownIds) await waitUntilDead(left, deadMs)

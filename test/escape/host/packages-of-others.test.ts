@@ -30,7 +30,7 @@ let folder: TemporaryFolder
 beforeEach(async () => {
   folder = await createTemporaryFolder()
   copyProgram(inFolder('above', 'program'), (name) => name === 'acorn')
-  // Of a build these modules are part of a bundle.
+  // In a build these modules are part of a bundle.
   cpSync(join(checkoutRoot, 'src'), inFolder('above', 'program', 'src'), { recursive: true })
 })
 afterEach(async () => folder[Symbol.asyncDispose]())
@@ -48,7 +48,7 @@ function plant(packages: string): void {
 
 interface Found {
   readonly bun: string | null
-  /** Of its folder; an empty one where there is none that counts. */
+  /** The path of its folder; empty if none is accepted. */
   readonly acorn: string
   readonly why: string
 }

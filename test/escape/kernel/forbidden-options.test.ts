@@ -19,7 +19,7 @@ const options = {
 // Without clone, which would start processes if allowed, and without sockets, which have their own test.
 const triedElsewhere = ['clone', 'socket', 'socketpair']
 
-/** Single bits for flags, small numbers for others, and for ioctl all 16-bit numbers, which have no encoded size. */
+/** Single bits for flags, small numbers for other arguments, and for ioctl all 16-bit numbers, which encode no size. */
 function valuesOf(list: AllowList, name: string): readonly number[] {
   const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit)
   const numbers = Array.from({ length: name === 'ioctl' ? 0x10000 : 1100 }, (_, index) => index)

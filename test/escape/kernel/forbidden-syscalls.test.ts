@@ -114,7 +114,7 @@ page.write(bytes([0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3]))
 print('before', flush=True)
 print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))())`
   const { outcome, stdout } = await guests.run({ ...python, code })
-  // A kernel without 32-bit emulation has no gate: the instruction itself is a fault.
+  // A kernel without 32-bit emulation has no 32-bit entry, so the instruction itself faults.
   const outside = spawnSync('python3', ['-c', code], { encoding: 'utf8' })
   const signal = outside.signal === 'SIGSEGV' ? 'SIGSEGV' : 'SIGSYS'
   assert.deepEqual(outcome, { kind: 'killed', signal })

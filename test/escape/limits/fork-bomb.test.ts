@@ -22,7 +22,7 @@ const patientMs = 20_000
 const overhead = areInForks ? 24 : 8
 const sampleMs = 20
 
-/** Runs a bomb and counts what lives below this process meanwhile; starts another cell once the bomb is at work. */
+/** Runs a bomb, counts this process's descendants meanwhile, and starts another cell once the bomb has begun. */
 async function runBomb(request: RunRequest) {
   let most = 0
   const timer = setInterval(() => (most = Math.max(most, listDescendants(process.pid).length)), sampleMs)

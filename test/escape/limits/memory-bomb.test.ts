@@ -10,7 +10,7 @@ const guests = await useLazaret()
 const MiB = 1024 * 1024
 const limits = { memoryBytes: 128 * MiB, wallMs: 10_000 }
 
-/** Two of many; memory-bombs-of-engines has the others. */
+/** Two of many bombs; memory-bombs-of-engines has the others. */
 const anyEngine = {
   'array growth': 'const a = []; for (;;) a.push({ n: a.length })',
   'typed arrays': 'const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))',

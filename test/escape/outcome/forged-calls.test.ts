@@ -250,7 +250,7 @@ for (const [name, request] of Object.entries(pending)) {
         },
       },
     })
-    // A run that ends before that has something to say.
+    // If the run ends before that, its result explains why.
     await Promise.race([all.promise, running])
     controller.abort()
     assert.deepEqual((await running).outcome, { kind: 'cancelled' })

@@ -8,7 +8,7 @@ import { bun, node, python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** At whatever deadline it had. */
+/** At any deadline. */
 const timedOut = { kind: 'timed-out', limit: 'wall' } as const
 const done = (exitCode: number): Outcome => ({ kind: 'completed', exitCode })
 

@@ -88,7 +88,7 @@ test('an invalid answer is reported as such, and the port continues', { skip }, 
     for (const name of ['garbage', 'header', 'status', 'odd'])
       assert.equal((await visit(`${jupyter.url}${name}`, right).catch(() => null))?.status, 502, name)
     assert.equal(await (await visit(`${jupyter.url}texts`, right)).text(), 'a')
-    // Switches protocols without a request to do so.
+    // The server switches protocols although the request does not ask for it.
     await assert.rejects(visit(`${jupyter.url}switch`, { ...right, 'x-n': '1' }).then(requireAnswer))
     const socket = new WebSocket(`${jupyter.url.replace('http', 'ws')}switch`, { headers: right })
     const [error] = (await once(socket, 'error')) as [Error]
@@ -112,7 +112,7 @@ test('an answer without end waits for its reader, and ends with it', { skip }, a
       reader.write(
         `GET /${name} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: token ${jupyter.token}\r\n\r\n`,
       )
-      // A little of it, and then nothing any more.
+      // Reads a little of it, and then stops reading.
       reader.once('readable', () => reader.read(1))
       return reader
     })
@@ -121,7 +121,7 @@ test('an answer without end waits for its reader, and ends with it', { skip }, a
     assert.equal((await visit(`${jupyter.url}cookies`, right)).status, 200)
     assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024)
     for (const reader of readers) reader.destroy()
-    // Their places are free again: there are 32.
+    // Their places, of which there are 32, are free again.
     const all = () => Promise.all(Array.from({ length: 30 }, () => visit(`${jupyter.url}cookies`, right)))
     while (!(await all().catch(() => [])).some(({ status }) => status === 200)) assert.ok(true)
   })

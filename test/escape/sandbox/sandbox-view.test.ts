@@ -147,7 +147,7 @@ test('processes that open files for ever are ended before the machine has none l
   const { outcome } = await greedy
     .exec(`python3 -c "${hoard}"`, { timeout: 60_000 })
     .finally(() => clearInterval(looking))
-  // At strong the cgroup may first run out of kernel memory.
+  // At level strong the cgroup's kernel memory may run out first.
   assert.ok(['limit-exceeded', 'out-of-memory'].includes(outcome.kind), outcome.kind)
   if (outcome.kind === 'limit-exceeded') assert.equal(outcome.limit, 'files')
   const tableMax = Number(readFileSync('/proc/sys/fs/file-max', 'utf8'))

@@ -1,4 +1,4 @@
-/** A background process may print for ever: its log keeps only the end, and the host no more than that. */
+/** A background process may print for ever: the log, and so the host's memory, keeps only the end of its output. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

@@ -29,7 +29,7 @@ await describeContexts((sandbox) => {
       return new WeakRef(onStdout)
     }
     const result = await run()
-    // The channel still has the last code.
+    // The channel still refers to the last code.
     await valueOf(context.runCode('1'))
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

@@ -1,4 +1,6 @@
-/** Displays of libraries in a context, if the interpreter has them, and of code that uses their protocols without them. */
+/**
+ * Displays of libraries in a context, if they are installed, and of code that implements their protocols without them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

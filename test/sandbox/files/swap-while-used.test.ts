@@ -36,7 +36,7 @@ import time; time.sleep(1000)`
 
 after(() => rmSync(hostFolder, { recursive: true }))
 
-/** Writers that overlap may leave the beginning of one text and the end of another. */
+/** Overlapping writes may leave the beginning of one text and the end of another. */
 const written = /^(?:own|x|written|owntten|xritten)?$/
 
 const operations: readonly ((turn: number) => Promise<unknown>)[] = [

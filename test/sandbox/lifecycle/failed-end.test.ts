@@ -83,7 +83,7 @@ test('disposal reports what could not be removed, and removes it when called aga
   const before = new Set(listCgroups())
   await other.sandbox()
   const free = await other.sandbox()
-  // From the second run of a kind on, workers are parked; Python's are forks.
+  // Workers are parked from the second run of a kind on; Python's are forks.
   const code = 'import time; time.sleep(0.3)'
   for (let run = 0; run < 3; run++) await other.run({ language: 'python', code })
   await other.warmUp({ language: 'python' })

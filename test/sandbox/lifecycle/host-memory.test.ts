@@ -20,7 +20,7 @@ function bufferBytes(): number {
 }
 
 test('an idle sandbox holds less than 12 KiB of buffers', async () => {
-  // Create what exists only once, such as cached plans.
+  // Creates what exists only once, such as cached plans.
   const first = await open(3)
   const before = bufferBytes()
   const count = 16

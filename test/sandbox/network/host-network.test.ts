@@ -36,7 +36,7 @@ test('ports that the kernel may assign cannot be protected, so the option is ref
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()
-  // Without the rule: IP_LOCAL_PORT_RANGE (51) and port 0, or no bind at all, and the guest has it.
+  // Otherwise a guest could get the port by IP_LOCAL_PORT_RANGE (51) and port 0, or without a bind.
   await assert.rejects(lazaret.sandbox({ network, protectedPorts: [port] }), {
     code: 'JAIL_UNAVAILABLE',
     message: new RegExp(`${port}`),
