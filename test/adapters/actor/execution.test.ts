@@ -1,4 +1,4 @@
-/** What code does behind the actor: its value, its logs, its errors, its end. */
+/** Code that the actor executes: its value, logs, errors and end. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -56,13 +56,13 @@ suite('the examples of the documentation', () => {
     assert.equal(payload.killedByTimeout, true)
     assert.deepEqual(Object.keys(payload), ['logs', 'executionTime', 'killedByTimeout'])
     assert.ok(lateMs(one) >= 0 && lateMs(one) < 50, `${payload.executionTime}`)
-    // With the start of a process on a machine that does other things.
+    // Includes the start of a process on a busy machine.
     assert.ok(ms < one.deadlineMs + 2000, `${ms}`)
     await guests.leaks.check()
   })
 })
 
-/** Code, and its result as JSON; `undefined` for none. */
+/** Code, and its result as JSON; `undefined` if it has none. */
 const results: Readonly<Record<string, unknown>> = {
   'if (true) { "if" } else { "else" }': 'if',
   'for (let i = 0; i < 3; i++) i * 2': 4,
@@ -125,7 +125,7 @@ suite('the value', () => {
       assert.equal(success, true, error)
       if (expected === undefined) assert.equal('result' in (payload ?? {}), false)
       else assert.deepEqual(payload?.result, expected)
-      // Nothing in it is lost on the way through JSON.
+      // It survives JSON without a loss.
       assert.deepEqual(JSON.parse(JSON.stringify(payload)), payload)
     })
   }
@@ -220,7 +220,7 @@ suite('logs', () => {
   })
 })
 
-/** Code, and the error. */
+/** Code, and its error. */
 const errors: Readonly<Record<string, string | RegExp>> = {
   'throw new TypeError("as written")': 'as written',
   'throw null': 'null',

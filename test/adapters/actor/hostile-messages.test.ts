@@ -1,4 +1,4 @@
-/** Messages that are made to break who reads them. `receive` is for text from anywhere, and never rejects. */
+/** Messages that are meant to break their reader. `receive` accepts anything and never rejects. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

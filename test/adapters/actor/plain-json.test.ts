@@ -1,4 +1,4 @@
-/** Values that a guest claims for what they cost whoever writes them out as plain JSON. */
+/** Values from a guest that are expensive to write as plain JSON. */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Messages in, envelopes out: what stands in an answer, and what is refused, in which order. */
+/** Messages in, envelopes out: the contents of an answer, and what is refused in which order. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -77,7 +77,7 @@ suite('the envelope', () => {
   })
 })
 
-/** Each with everything wrong that would be found later. */
+/** Each also has every mistake that a later check would find. */
 const refusals: readonly (readonly [unknown, RegExp])[] = [
   [{ type: 'run', payload: {} }, /^Expected message type 'execute', got 'run'$/],
   [{ payload: { code: '1' } }, /^Expected message type 'execute', got 'undefined'$/],
@@ -267,7 +267,7 @@ suite('the router', () => {
 })
 
 test('messages beyond the queue limit are answered with a hint, and the others are served', async () => {
-  // Each start takes its turn behind the last, and ten thousand may wait for theirs.
+  // Starts happen one after the other, and up to ten thousand may wait.
   const busy = new SubprocessCodeExecutionActor(new MessageRouter(), 20_000, { pools: { bun: { max: 0 } } })
   const message = { type: 'execute', payload: { code: '1' } }
   const refused = Promise.withResolvers<MessageResponse>()

@@ -1,4 +1,4 @@
-/** An actor on a Lazaret of its own or of somebody else's, and after its end. */
+/** An actor with its own Lazaret or with a shared one, and after the actor's end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

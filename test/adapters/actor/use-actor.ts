@@ -1,4 +1,4 @@
-/** One actor for a test file, on a Lazaret that is looked after for leaks. */
+/** One actor for a test file, on a Lazaret that is checked for leaks. */
 import { SubprocessCodeExecutionActor, MessageRouter } from '../../../src/adapters/actor/index.ts'
 import type { ExecutionPayload, MessageResponse } from '../../../src/adapters/actor/index.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
@@ -7,11 +7,11 @@ import type { TestLazaret } from '../../support/use-lazaret.ts'
 export interface TestActor {
   readonly guests: TestLazaret
   readonly actor: SubprocessCodeExecutionActor
-  /** The answer to such a payload, whatever it is. */
+  /** The answer to a payload, whether it succeeds or not. */
   readonly ask: (payload: unknown) => Promise<MessageResponse>
-  /** Of code that must succeed. */
+  /** The payload of code that must succeed. */
   readonly execute: (code: string, language?: 'javascript' | 'typescript') => Promise<ExecutionPayload>
-  /** Of code that must fail. */
+  /** The error and payload of code that must fail. */
   readonly fail: (code: string, timeout?: number) => Promise<{ error: string; payload: ExecutionPayload }>
 }
 

@@ -1,4 +1,4 @@
-/** An execution's way: admitted, validated, run, captured, recorded; and what is a value on it, which is everything. */
+/** The phases of an execution: admit, validate, run, capture, record. Every end is a value, not an exception. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -80,7 +80,7 @@ test('whatever a program does is a value', async () => {
 })
 
 test('programs may not start processes and have few descriptors, unless the executor allows more', async () => {
-  // The child lasts, because a watchdog that counts from time to time has to see it.
+  // The child lives long enough for a periodic watchdog to see it.
   const fork = python('import os, time\nif os.fork() == 0: time.sleep(9)\ntime.sleep(0.3); print("forked")')
   assert.equal((await executor.execute(fork)).success, false)
   const files = 'import os\nprint(len([os.open("/dev/null", 0) for _ in range(200)]))'
@@ -114,7 +114,7 @@ test('each mode of validation does what it says', async () => {
   assert.equal(refused.error, 'Validation rejects the code. Line 1, dynamic-code: `eval` runs text as code.')
   const { code, validation, attempts } = refused.metadata
   assert.deepEqual([code, validation?.findings[0]?.line, attempts], ['CODE_REJECTED', 1, 0])
-  // Of level medium.
+  // A finding of level medium.
   assert.equal((await strict.execute(python('import socket\nprint(1)'))).output, '1\n')
   await using off = createAgentExecutor(lazaret, { validation: { mode: 'off' } })
   const unread = await off.execute(risky)
@@ -133,7 +133,7 @@ test('code that is too long is refused unless nobody reads it', async () => {
   assert.equal((await off.execute(long)).output, '1\n')
 })
 
-/** A Lazaret that answers as told, and hears what it was asked. */
+/** A Lazaret with scripted answers that records its requests. */
 function scripted(answers: readonly (() => unknown)[]): RunsCode & { readonly asked: RunRequest[] } {
   const asked: RunRequest[] = []
   return {

@@ -1,4 +1,4 @@
-/** The parts of `lazaret/agent`, each alone, without a clock of ours. */
+/** The parts of `lazaret/agent`, each alone, with the default clock. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 

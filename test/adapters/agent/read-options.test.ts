@@ -1,4 +1,4 @@
-/** A misspelt option of an executor, or of a part, is refused: it would switch off what it names. */
+/** A misspelt option of an executor or a part is refused: ignoring it would turn off what the caller meant. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-// Built, as users have it, and in half the time that Node needs to start it from its sources.
+// The built command, as users have it. It starts twice as fast as from its sources.
 export const mainPath = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url))
 
 export interface CliEnd {
@@ -16,7 +16,7 @@ export interface CliEnd {
 interface CliSurroundings {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Who starts it, where that is not who tests it. */
+  /** The uid that starts it, if not the test's. */
   readonly uid?: number
   readonly gid?: number
 }
@@ -39,7 +39,7 @@ export async function runCli(
   { input = '', ...surroundings }: CliSurroundings & { readonly input?: string } = {},
 ): Promise<CliEnd> {
   const child = spawnCli(args, surroundings)
-  // A command that reads nothing may be gone before all of it is written.
+  // A command that reads nothing may end before all input has been written.
   child.stdin.on('error', () => undefined).end(input)
   const [stdout, stderr, [exitCode]] = await Promise.all([
     text(child.stdout),

@@ -6,7 +6,7 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string
 }
 
-/** A new folder that is gone, with all that is in it, when its holder is. */
+/** A new folder, which is removed with its contents when the holder is disposed. */
 export async function createTemporaryFolder(): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), 'lazaret-cli-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }

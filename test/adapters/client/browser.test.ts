@@ -1,4 +1,4 @@
-/** `lazaret/client` as a browser gets it: bundled, small, and without anything of Node. */
+/** `lazaret/client` as a browser gets it: bundled, small, and without any part of Node. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ async function bundle(): Promise<string> {
   await using building = await rolldown({
     input: join(checkoutRoot, 'src/adapters/client/index.ts'),
     platform: 'browser',
-    // Everything has to be inside: an import that is left would be one of Node's.
+    // The bundle must contain everything: a remaining import would be one of Node's.
     external: [],
     checks: { pluginTimings: false },
   })
@@ -23,7 +23,7 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-/** The names that a page has, and no others. */
+/** Only the names that a page has. */
 const platform = {
   ...{ fetch, URL, AbortController, AbortSignal, ReadableStream, TextDecoder, TextEncoder, crypto },
   ...{ atob, btoa, setTimeout },

@@ -1,4 +1,6 @@
-/** What `lazaret/client` adds to the contract of runs: functions of the caller, errors, repetition, and broken connections. */
+/**
+ * What `lazaret/client` adds to the contract of runs: the caller's functions, errors, retries and broken connections.
+ */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -156,7 +158,7 @@ test('what a callback throws, run() throws, and the run ends with it', async () 
   while (here.engine.lazaret.stats().running > 0) await new Promise((resolve) => setImmediate(resolve))
 })
 
-/** A server that does what it is told, and counts. */
+/** A server with scripted replies that counts its requests. */
 async function misbehave(
   answer: (
     times: number,

@@ -1,4 +1,4 @@
-/** Code contexts on a server do what those in this process do, and belong to their token. */
+/** Code contexts on a server behave like those in this process, and belong to their token. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectLazaret } from '../../../src/adapters/client/index.ts'

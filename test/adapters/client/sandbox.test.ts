@@ -1,4 +1,4 @@
-/** A sandbox on a server does what one in this process does: commands, sessions, processes and files. */
+/** A sandbox on a server behaves like one in this process: commands, sessions, processes and files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectLazaret } from '../../../src/adapters/client/index.ts'
@@ -69,7 +69,7 @@ test('output arrives at once, and a cancelled command keeps its output', { skip 
   }
   assert.deepEqual(events.toSorted(), ['echo out; echo err >&2; exit 4', 'err\n', 'exit 4', 'out\n'])
   for await (const event of sandbox.execStream('echo once; sleep 85002')) if (event.type === 'stdout') break
-  // A silent command, too, is one that has begun.
+  // A command without output has begun, too.
   assert.equal((await sandbox.exec('sleep 0.5; exit 5', { onOutput: () => undefined })).exitCode, 5)
 })
 

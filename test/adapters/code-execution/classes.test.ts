@@ -1,4 +1,4 @@
-/** The class of an error comes from what happened, never from the text of an error; and what programs cannot do. */
+/** The class of an error depends on what happened, never on the text of an error; and what programs cannot do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -33,7 +33,7 @@ function observed(options: WorkerPoolOptions) {
   }
 }
 
-/** Resolves when a program runs, with what ends it from outside. */
+/** Waits until a program runs, kills its worker, and resolves with the result. */
 async function runAndKill(service: CodeExecutionService): Promise<CodeExecutionResult> {
   const begun = Promise.withResolvers<void>()
   const bridge = { begin: () => begun.resolve() }
@@ -78,7 +78,7 @@ test('a slot that crashes too often is disabled with an event; if all are, execu
   const { service, events, messages, statesOf } = observed({ poolSize: 1, maxCrashesPerWorker: 2 })
   await using _ = service
   assert.equal((await runAndKill(service)).error, 'Worker process crashed')
-  // What ends well in between forgives nothing.
+  // A success in between does not reset the count.
   assert.equal((await service.execute(quick)).output, 1)
   const killed = runAndKill(service)
   const waiting = service.execute(quick)
@@ -108,7 +108,7 @@ test('programs that exhaust memory or time, or are aborted, do not count as cras
   await using _ = service
   const ends = async (code: string, more: object) =>
     (await service.execute({ code, language: 'javascript', ...more })).errorType
-  // Each ends the worker's process in its own way.
+  // Each ends the worker's process in a different way.
   assert.equal(
     await ends('const m = new Map(); for (let i = 0; ; i++) m.set(i, { i })', { memoryLimitMB: 32 }),
     'MEMORY_LIMIT',

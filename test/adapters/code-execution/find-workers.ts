@@ -1,4 +1,4 @@
-/** The processes that make isolates, as the host's /proc has them: those below this process alone. */
+/** The processes with isolates, according to the host's /proc: only descendants of this process. */
 import { readFileSync } from 'node:fs'
 
 import { isDead, listDescendants } from '../../support/machine/processes.ts'
@@ -14,7 +14,7 @@ function commandOf({ pid }: HostProcess): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
     return ''
   }
 }

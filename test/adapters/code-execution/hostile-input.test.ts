@@ -1,4 +1,6 @@
-/** Parameters and options of all kinds: `execute` answers each with a result, and options are refused by a LazaretError. */
+/**
+ * Parameters and options of all kinds: `execute` answers each with a result, and wrong options throw a LazaretError.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -70,7 +72,7 @@ const fields = [
   'client',
 ] as const
 
-/** It is a result, of the shape that is promised. */
+/** Checks that it is a result of the promised shape. */
 function check(result: CodeExecutionResult): CodeExecutionResult {
   const { success, error, errorType, logs, warnings } = result
   assert.equal(typeof success, 'boolean')
@@ -107,7 +109,7 @@ for (const field of fields)
         language: 'javascript',
         [field]: value,
       })
-      // A timeout below the time that a program takes is one.
+      // A timeout may be shorter than the program's time.
       if (!success && field !== 'timeoutSeconds') assert.equal(errorType, undefined)
     }
     assert.equal(await outputOf('output = 1'), 1)

@@ -1,4 +1,4 @@
-/** What a program of the service finds, and what becomes of what it leaves. */
+/** What a program of the service finds, and what happens to what it leaves behind. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

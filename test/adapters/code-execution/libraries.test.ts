@@ -1,4 +1,4 @@
-/** Which libraries programs may require: the seven, others beside them, or others instead. */
+/** The libraries that programs may require: the default seven, additional ones, or others in their place. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,7 +70,7 @@ test('libraries from a text or a file are added to the seven', async () => {
 test('a library that does not load fails only the programs that use it', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', "require('broken')"), /does not load/)
   await errorOf('RUNTIME_ERROR', "require('wrong')")
-  // Isolates with a library are made ahead; a failure there costs no worker.
+  // Isolates with a library are created in advance; a failure there must not end the worker.
   for (let round = 0; round < 4; round++) {
     await errorOf('RUNTIME_ERROR', "require('broken')")
     assert.equal(await outputOf('output = 1'), 1)

@@ -1,4 +1,4 @@
-/** Ways to exhaust memory: each is MEMORY_LIMIT, none takes long, and the next program runs. */
+/** Ways to exhaust memory: each results in MEMORY_LIMIT, none takes long, and the next program runs. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -8,7 +8,7 @@ import { useService } from './use-service.ts'
 
 const events: SlotEvent[] = []
 const { execute, outputOf, errorOf } = useService({ poolSize: 1, onEvent: (event) => events.push(event) })
-/** On an idle machine each takes less than two seconds; here others may work. */
+/** On an idle machine each takes less than two seconds; this one may be busy. */
 const timeoutSeconds = 60
 
 for (const [name, code] of Object.entries(bombs))

@@ -1,4 +1,4 @@
-/** The pool of workers: its start, its figures, its queue and its end. */
+/** The pool of workers: its start, statistics, queue and end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -158,7 +158,7 @@ test('a program goes to an idle worker rather than to the one that ran the last 
   await using service = new CodeExecutionService({ poolSize: 2, onEvent })
   await service.initialize()
   busy.clear()
-  // No isolate is ready for a program with another memory limit. One that makes the host wait is no proof: twenty are.
+  // No isolate is ready for a program with another memory limit. One delay of the host proves nothing, but twenty do.
   for (let memoryLimitMB = 64; memoryLimitMB < 84; memoryLimitMB++)
     assert.equal((await service.execute({ ...quick, memoryLimitMB })).output, 1)
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The examples of the service that this one stands in for, with their results. */
+/** The examples of the service that this one replaces, with their results. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

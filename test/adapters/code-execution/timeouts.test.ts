@@ -1,4 +1,4 @@
-/** Ways to go on without end: each is TIMEOUT, at the deadline, and the next program runs. */
+/** Ways never to end: each results in TIMEOUT at the deadline, and the next program runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -7,7 +7,7 @@ import { untilShown } from '../../support/patient-run.ts'
 import { useService } from './use-service.ts'
 
 const { execute, outputOf } = useService({ poolSize: 1 })
-/** The promise is 50 ms. On a machine where others work, a process may wait for its turn for longer. */
+/** The promise is 50 ms. On a busy machine a process may wait longer for a processor. */
 const lateMs = 250
 
 for (const [name, code] of Object.entries(loops))

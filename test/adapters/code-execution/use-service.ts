@@ -15,9 +15,9 @@ type More = Partial<CodeExecutionParams>
 export interface TestService {
   readonly service: CodeExecutionService
   readonly execute: (code: string, more?: More) => Promise<CodeExecutionResult>
-  /** Of a program that succeeds. */
+  /** The output of a program that succeeds. */
   readonly outputOf: (code: string, more?: More) => Promise<unknown>
-  /** Of a program that fails in this way: what is said of it. */
+  /** The error message of a program that fails with this type. */
   readonly errorOf: (errorType: CodeExecutionErrorType, code: string, more?: More) => Promise<string>
 }
 

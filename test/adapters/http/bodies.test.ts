@@ -1,4 +1,4 @@
-/** What clients make the server hold, until their requests are over. */
+/** The memory that clients' requests occupy in the server until they end. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** `POST /v1/code-execution`: the service's JSON unchanged, by the policy of the server's engine. */
+/** `POST /v1/code-execution`: the service's JSON unchanged, under the policy of the server's engine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectLazaret } from '../../../src/adapters/client/index.ts'

@@ -1,4 +1,4 @@
-/** The console's files: who gets them, and what they tell a browser to refuse. */
+/** The console's files: who may read them, and what they make a browser refuse. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adaToken, send, serveHere } from './serve-here.ts'
@@ -22,7 +22,7 @@ test('the console needs no token, and each file has headers that restrict the br
     ])
       assert.ok(policy.split('; ').includes(part), `${path}: ${part}`)
     assert.match(policy, /; style-src 'self' 'sha256-[\w+/]{43}='; /)
-    // An SVG of a guest is a picture in a frame without access to this page's blobs. Nothing else may come from data URLs.
+    // A guest's SVG is shown in a frame that has no access to this page's blobs. Nothing else may come from data URLs.
     const pictures = "img-src 'self' blob: data:"
     const parts = policy.split('; ')
     assert.ok(parts.includes(pictures), path)

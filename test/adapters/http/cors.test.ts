@@ -1,4 +1,4 @@
-/** Pages of other origins: those that the operator named read answers, and still need a token; no others do. */
+/** Pages of other origins: only those that the operator has named can read answers, and they still need a token. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { send, type Sent, serveHere } from './serve-here.ts'
@@ -52,7 +52,7 @@ test('other origins are refused, however similar, and learn nothing', async () =
       assert.equal(status, 403, origin)
       assert.equal(headers['access-control-allow-origin'], undefined, origin)
     }
-  // A name that a page points at this machine is another host's, whoever sends it.
+  // The name of a foreign host that resolves to this machine (DNS rebinding) is refused, whatever the origin.
   const rebound = { ...fromPage(app), headers: { ...fromPage(app).headers, host: 'app.example' } }
   assert.equal((await send(here.url, '/v1/run', rebound)).status, 403)
 })

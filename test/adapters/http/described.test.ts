@@ -1,4 +1,4 @@
-/** The description of the API, as a stranger's tools read it; and what the suites see is what it says. */
+/** The OpenAPI description, as other tools read it. All replies in the suites must match it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorTable } from '../../../src/core/errors/errors.ts'
@@ -63,7 +63,7 @@ test('events and results conform to the description', { skip }, async () => {
   ] as const) {
     const names = new Set<string>()
     const response = await open(here.url, path, { body, headers: { accept: 'text/event-stream' } })
-    // Reading them compares each with its description.
+    // Reading an event compares it with its description.
     for await (const { event } of eventsOf(response)) names.add(event)
     assert.deepEqual([...names].toSorted(), named, `${path} ${JSON.stringify(body)}`)
   }

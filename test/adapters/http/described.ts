@@ -1,4 +1,4 @@
-/** Every reply of the tests is compared with what `/openapi.json` says of its route. */
+/** Compares every reply in the tests with the description of its route in `/openapi.json`. */
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describeApi } from '../../../src/adapters/http/openapi.ts'
@@ -22,11 +22,11 @@ interface DescribedContent {
 }
 
 const api = describeApi(routes, '0') as Described
-// Keywords of OpenAPI stand beside those of JSON Schema.
+// The schemas also have keywords of OpenAPI.
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajv.addSchema({ $id: 'api', components: api.components })
 
-/** Undefined for a path that has no route, which is a problem like any other. */
+/** Undefined for a path without a route. */
 function operationOf(method: string, path: string): Operation | undefined {
   try {
     const { route } = findRoute(routes, method, path.split('?')[0] ?? '')
@@ -44,7 +44,7 @@ export interface SeenReply {
   readonly text: string
 }
 
-/** What health and figures say is no part of it, nor is what no request was read for. */
+/** Not part of the description: health, metrics, and the pages and files of documentation and console. */
 const undescribed = [
   '/healthz',
   '/readyz',
@@ -58,7 +58,7 @@ const undescribed = [
 ]
 
 export function requireDescribed({ method, path, status, type, text }: SeenReply): void {
-  // What a browser asks before a page of another origin may.
+  // A preflight request of a browser.
   if (undescribed.includes(path) || (method === 'OPTIONS' && status === 204)) return
   const operation = operationOf(method, path)
   if (status >= 400) {

@@ -1,4 +1,4 @@
-/** How soon a guest is dead when its client is gone. */
+/** How soon a guest is dead after its client has disconnected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
@@ -7,7 +7,7 @@ import { findGuest, msUntilDead } from '../mcp/find-guest.ts'
 import { eventsOf, open, serveHere } from './serve-here.ts'
 
 const deadWithinMs = 100
-/** The best of a few: others work on this machine too. */
+/** The best of several tries counts, because the machine may be busy. */
 const tries = 5
 
 test('the guest is dead within 100 ms of the end of its connection', async () => {

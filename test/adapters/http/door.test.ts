@@ -1,4 +1,4 @@
-/** Who gets past the door, and what a request may be: hosts, origins, tokens, addresses, sizes, and garbage. */
+/** Which requests the server accepts: hosts, origins, tokens, addresses, sizes and garbage. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -8,7 +8,7 @@ import { adaToken, bobToken, send, serveHere } from './serve-here.ts'
 
 const hello = { language: 'shell', code: 'echo hello' }
 
-/** What the server says to bytes that no client of HTTP would send. */
+/** The server's answer to bytes that no HTTP client would send. */
 async function sendRaw(url: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => undefined)

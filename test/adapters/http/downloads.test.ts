@@ -1,4 +1,4 @@
-/** A download that is not whole never ends as if it were. */
+/** An incomplete download never ends like a complete one. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import { open, send, serveHere } from './serve-here.ts'
 
 const skip = await whyNoSandboxes()
 
-/** Whether a client takes these pieces for the whole of a file of so many bytes. */
+/** Whether a client takes these pieces for a complete file of `bytes` bytes. */
 async function isTakenForWhole(pieces: readonly string[], bytes: number): Promise<boolean> {
   async function* content(): AsyncGenerator<Uint8Array> {
     for (const piece of pieces) yield Buffer.from(piece)

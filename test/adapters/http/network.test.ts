@@ -1,4 +1,4 @@
-/** A network policy over HTTP: who may ask for one, and what the reply says of it. */
+/** A network policy over HTTP: who may request one, and what the reply reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

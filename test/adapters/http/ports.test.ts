@@ -1,4 +1,7 @@
-/** Ports of a sandbox over HTTP: for tokens that may expose them, at an origin of their own, until they or the sandbox end. */
+/**
+ * Ports of a sandbox over HTTP: only for tokens that may expose them, at a separate origin, until they or the sandbox
+ * end.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectLazaret } from '../../../src/adapters/client/index.ts'
@@ -31,7 +34,7 @@ test('a server of a sandbox is reachable at its own port until that is closed', 
   assert.notEqual(origin, new URL(here.url).origin)
   assert.equal(await (await fetch(`${exposed.url}/hello`)).text(), 'hello\n')
   await assert.rejects(sandbox.exposePort(3000), { code: 'INVALID_REQUEST', message: /exposed already/ })
-  // To another token it does not exist.
+  // For another token it does not exist.
   const ofBob = { method: 'DELETE', token: bobToken }
   assert.equal((await send(here.url, `${ports}/3000`, ofBob)).status, 404)
   assert.equal(await (await fetch(`${exposed.url}/hello`)).text(), 'hello\n')

@@ -1,4 +1,4 @@
-/** `POST /v1/run`, as JSON and as events, and what belongs to a run that goes on. */
+/** `POST /v1/run`, as JSON and as events, and the routes of a running run. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeValue } from '../../../src/core/values/values.ts'

@@ -1,4 +1,4 @@
-/** To whom sandboxes belong, and what their routes refuse. */
+/** The owners of sandboxes, and what their routes refuse. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -61,7 +61,7 @@ test(
     assert.deepEqual((await send(here.url, '/v1/sandboxes', { token: bobToken })).json, { sandboxes: [] })
     const { json } = await send(here.url, '/v1/sandboxes/box/processes/p')
     assert.equal(json['status'], 'running')
-    // The same name is free for others, and theirs is another sandbox.
+    // Another token may use the same name, for a different sandbox.
     assert.equal(
       (await send(here.url, '/v1/sandboxes', { body: { id: 'box' }, token: bobToken })).status,
       201,
@@ -90,7 +90,7 @@ test('no path leads out of its sandbox', { skip }, async () => {
     '%ff',
   ])
     assert.match(await read(path), /^(400|404)$/, path)
-  // The guest's own, where there is one: a file of the host's is out of reach.
+  // If the guest has its own /tmp, it cannot reach this file of the host.
   writeFileSync(join(tmpdir(), `lazaret-host-${process.pid}`), 'of the host')
   assert.equal(await read(encodeURIComponent(join(tmpdir(), `lazaret-host-${process.pid}`))), '404')
   rmSync(join(tmpdir(), `lazaret-host-${process.pid}`))
@@ -215,7 +215,7 @@ test('each operation on files counts as work of its token', { skip }, async () =
     ['/move', { body: { from: 'b', to: 'c' } }],
     ['/files/c', { method: 'DELETE' }],
   ]
-  // The sandbox is work, too.
+  // Creating the sandbox counts, too.
   await using here = await serveHere({ ada: { perMinute: 1 + operations.length } })
   await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
   for (const [path, sent] of operations) {

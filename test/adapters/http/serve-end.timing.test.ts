@@ -1,4 +1,4 @@
-/** The end of `lazaret serve` amid work: a real process, many clients, and a signal. */
+/** The end of `lazaret serve` while it works: a real process, many clients, and a signal. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ interface Served extends AsyncDisposable {
   readonly token: string
   readonly child: ReturnType<typeof spawnCli>
   readonly ended: Promise<number | null>
-  /** What it has printed to standard error so far. */
+  /** Its standard error so far. */
   printed(): string
 }
 
@@ -35,7 +35,7 @@ async function serve(): Promise<Served> {
   }
 }
 
-/** The data of the first event of that name; what follows can still be read. */
+/** The data of the first event of that name. Later events can still be read. */
 async function untilEvent(
   events: ReturnType<typeof eventsOf>,
   name: string,
@@ -60,7 +60,7 @@ test('SIGTERM under load loses no started run, and every other request is refuse
       return { events, index }
     }),
   )
-  // It goes on until it is answered, and so does the server.
+  // This run, and with it the server, continues until its call is answered.
   const headers = { ...asEvents, 'x-request-id': 'held-run' }
   const body = { language: 'python', code: 'print(wait())', functions: ['wait'] }
   const held = eventsOf(await open(url, '/v1/run', { token, body, headers }))
@@ -89,7 +89,7 @@ test('SIGTERM under load loses no started run, and every other request is refuse
 
 const saysIt = (printed: string) => /removed cgroups that a killed process had left behind/.test(printed)
 
-/** Of a host, by its pid. */
+/** The cgroups of a host, by its pid. */
 function groupsOf(pid: number): string {
   const words = ['/sys/fs/cgroup', '-maxdepth', '6', '-type', 'd', '-name', `lazaret-*-${pid}-*`]
   return spawnSync('find', words, { encoding: 'utf8' }).stdout

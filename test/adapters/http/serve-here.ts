@@ -1,4 +1,4 @@
-/** A real server in this process, and requests as any client could send them. */
+/** A real server in this process, and requests that any client could send. */
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -20,13 +20,13 @@ export interface HereOptions {
   readonly bounds?: Partial<HttpBounds>
   readonly scopes?: readonly TokenScope[]
   readonly allow?: readonly TokenGrant[]
-  /** More of ada's entry. */
+  /** Further fields of ada's entry. */
   readonly ada?: Partial<ApiToken>
-  /** Whose pages may call it. */
+  /** The origins whose pages may call it. */
   readonly origins?: readonly string[]
-  /** In place of ada's and bob's. */
+  /** Replaces the tokens of ada and bob. */
   readonly tokens?: readonly ApiToken[]
-  /** In place of all of these. */
+  /** Replaces the options above. */
   readonly source?: ApiTokens
 }
 
@@ -41,7 +41,7 @@ export function tokenOf(name: string, token: string, more: Partial<ApiToken> = {
   return { name, hash: hashOf(token), scopes: ['run', 'sandbox', 'admin'], allow: [], ...more }
 }
 
-/** Two tokens, ada's and bob's. */
+/** Starts a server with the tokens of ada and bob. */
 export async function serveHere(options: HereOptions = {}): Promise<Here> {
   const { engine: engineOptions, bounds, origins, scopes, allow, ada } = options
   const warnings: string[] = []
@@ -125,7 +125,7 @@ export async function open(url: string, path: string, sent: Sent = {}): Promise<
       ...headers,
     },
   })
-  // After the reply has begun, its reader hears of what goes wrong.
+  // Once the reply has begun, its reader gets any error.
   request.on('error', () => undefined)
   request.end(content)
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -141,7 +141,7 @@ export interface ServerEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The events of a reply, to its end. Each has to be described. */
+/** All events of a reply. Each has to match its description. */
 export async function* eventsOf(response: IncomingMessage): AsyncGenerator<ServerEvent> {
   let held = ''
   response.setEncoding('utf8')

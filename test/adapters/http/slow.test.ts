@@ -1,4 +1,4 @@
-/** Whoever sends slowly, or reads slowly, holds nothing longer than the bounds say, and harms nobody else. */
+/** Clients that send or read slowly hold nothing for longer than the bounds allow, and do not affect others. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -14,7 +14,7 @@ const headOf = (path: string): string =>
 const head = headOf('/v1/run')
 const skip = await whyNoSandboxes()
 const bounds = { headersMs: 500, bodyMs: 500, idleMs: 500 }
-/** The server looks for late ones once a second, and this machine may be busy. */
+/** The server checks for late clients once a second, and this machine may be busy. */
 const lateMs = 10_000
 
 for (const [name, bytes] of [
@@ -94,7 +94,7 @@ test(
   },
 )
 
-/** A request for events, whose reply is never read. */
+/** Requests events, and never reads the reply. */
 function askWithoutReading(url: string, path: string, document: object): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => undefined)

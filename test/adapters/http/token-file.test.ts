@@ -1,4 +1,4 @@
-/** A file of tokens that cannot be read admits nobody, ends nothing, and is read again as soon as it can be. */
+/** A token file that cannot be read admits nobody, ends nothing, and is read again as soon as possible. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ test('a broken path to the file does not end the server, and is reported once', 
     warnings.map((message) => /ENOENT|ELOOP|ENOTDIR/.exec(message)?.[0]),
     ['ENOENT', 'ELOOP', 'ENOTDIR'],
   )
-  // It comes back as it was: nothing of the file itself has changed.
+  // The unchanged file becomes readable again.
   rmSync(folder)
   renameSync(`${folder}.away`, folder)
   look()
@@ -73,7 +73,7 @@ test('a token that is revoked while its request is on its way gets no sandbox', 
   )
   const [leave] = (await once(socket, 'data')) as [Buffer]
   assert.match(String(leave), /^HTTP\/1\.1 100 /)
-  // A second reading has other objects for the same tokens.
+  // A second read creates new objects for the same tokens.
   write([{ ...bob, running: 2 }, ada])
   source.look()
   write([bob])

@@ -13,7 +13,7 @@ async function startSleeping(here: Here): Promise<void> {
   await send(here.url, '/v1/sandboxes/box/processes', { body: { command: 'exec sleep 86003', id: 'p' } })
 }
 
-/** Resolves when the token's only turn is taken. */
+/** Resolves when the token's only place is taken. */
 async function untilTaken(here: Here): Promise<void> {
   let code: unknown
   while (code !== 'CLIENT_QUEUE_FULL')

@@ -1,4 +1,4 @@
-/** How soon a guest is dead when its client cancels or goes. */
+/** How soon a guest is dead after its client has cancelled or disconnected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLimits } from '../../../src/core/limits.ts'
@@ -10,7 +10,7 @@ import { msUntilDead, startEndless } from './find-guest.ts'
 const { lazaret } = await useLazaret()
 
 const deadWithinMs = 100
-/** The best of a few: others work on this machine too. */
+/** The best of several tries counts, because the machine may be busy. */
 const tries = 3
 let seconds = 71_000
 

@@ -134,7 +134,7 @@ async function getsMistakes(connection: Connection): Promise<void> {
     assert.equal(isError, true)
     assert.match(content[0]?.text ?? '', /language|code|timeout_ms|network/)
   }
-  // It is valid, and more than the engine takes.
+  // It matches the schema, but the engine refuses it.
   const { isError, structuredContent } = await connection.execute({
     language: 'shell',
     code: `: ${'x'.repeat(2 * 1024 * 1024)}`,

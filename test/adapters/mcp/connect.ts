@@ -1,4 +1,4 @@
-/** The clients that others use, on both transports, behind one face. */
+/** The common MCP clients, on both transports, behind one interface. */
 import { Client as Client2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
@@ -32,19 +32,19 @@ export interface Connection extends AsyncDisposable {
   readonly execute: (args: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>
   readonly validate: (args: Record<string, unknown>) => Promise<ToolResult>
   readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>
-  /** A resource. */
+  /** Reads a resource. */
   readonly read: (uri: string) => Promise<readonly Record<string, unknown>[]>
-  /** Of the server's process, over stdio. */
+  /** The pid of the server's process, over stdio. */
   readonly pid: () => number | null
 }
 
 const info = { name: 'test', version: '1.0.0' }
 
 export interface Place {
-  /** Without one: stdio. */
+  /** Absent for stdio. */
   readonly url?: string
   readonly token?: string
-  /** Of the command, over stdio. */
+  /** Arguments of the command, over stdio. */
   readonly args?: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export async function connect(
   if (kind === 'v1') {
     const client = new Client1(info)
     const stdio = new StdioClientTransport1(server)
-    // Its types do not know `exactOptionalPropertyTypes`.
+    // Its types do not support `exactOptionalPropertyTypes`.
     const transport =
       url === undefined ? stdio : (new StreamableHTTPClientTransport1(new URL(url), http) as never)
     await client.connect(transport)

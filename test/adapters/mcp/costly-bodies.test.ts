@@ -1,4 +1,7 @@
-/** Bodies that cost far more to read than to send: the server refuses them before it reads them, and serves others meanwhile. */
+/**
+ * Bodies that are far more expensive to parse than to send: the server refuses them before that, and serves others
+ * meanwhile.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** What a model gets of a run: shortened with care, and only pictures that are pictures. */
+/** What a model gets of a run: carefully shortened, and only real pictures as pictures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -31,7 +31,7 @@ test('a long text keeps its beginning and its end, cut at lines where there are 
   assert.ok(lines.startsWith(`${head}\n`) && lines.endsWith(`\n${tail}`))
   const missing = Number(/(\d+) characters left out/.exec(text)?.[1])
   assert.equal(head.length + missing + tail.length, lines.length)
-  // No character in two halves, wherever the cut falls.
+  // A cut never splits a character.
   for (const lengthMax of [50, 51, 52, 53]) {
     assert.ok(clipText('😀'.repeat(100), lengthMax).text.isWellFormed())
     assert.ok(clipEnd('😀'.repeat(100), lengthMax).isWellFormed())

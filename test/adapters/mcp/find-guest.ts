@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { findProcess, type HostProcess, isAlive } from '../../support/machine/processes.ts'
 import type { Connection } from './connect.ts'
 
-/** A program that says `ready` and then is the process that `findGuest` finds. */
+/** A program that prints `ready` and then becomes the process that `findGuest` finds. */
 export function endlessShell(seconds: number): { language: string; code: string } {
   return { language: 'shell', code: `echo ready; exec sleep ${seconds}` }
 }
@@ -15,13 +15,13 @@ export function findGuest(seconds: number): HostProcess | undefined {
       const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
       if (line === `sleep\0${seconds}\0`) return findProcess(Number(name))
     } catch {
-      // Gone meanwhile.
+      // It has already ended.
     }
   }
   return undefined
 }
 
-/** Resolves when the guest of this call runs. What becomes of the call is for others to say. */
+/** Resolves when the guest of this call runs. It does not wait for the call's result. */
 export async function startEndless(
   connection: Connection,
   seconds: number,
@@ -40,7 +40,7 @@ export async function startEndless(
   return guest as unknown as HostProcess
 }
 
-/** How long it still lives, at most `deadlineMs`. */
+/** Waits until the guest is dead, at most `deadlineMs`, and returns the time that it took. */
 export async function msUntilDead(guest: HostProcess, deadlineMs: number): Promise<number> {
   const start = performance.now()
   while (isAlive(guest) && performance.now() - start < deadlineMs) await sleep(1)

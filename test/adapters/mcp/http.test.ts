@@ -1,4 +1,4 @@
-/** Who may connect over HTTP, what a request may be, and many clients at one time. */
+/** Who may connect over HTTP, which requests are valid, and many concurrent clients. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -97,7 +97,7 @@ test('pages of browsers, and wrong hosts, paths, methods and bodies are refused 
     413,
   )
   assert.deepEqual(clients, [])
-  // No answer lets a page of another origin read it.
+  // No answer may be readable for a page of another origin.
   const { headers, status } = await send(url, hello, { headers: { origin: 'http://localhost:3000' } })
   assert.equal(status, 200)
   assert.ok(!Object.keys(headers).some((name) => name.startsWith('access-control')))

@@ -1,4 +1,4 @@
-/** Pictures arrive as pictures. */
+/** Pictures arrive as image content. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLimits } from '../../../src/core/limits.ts'

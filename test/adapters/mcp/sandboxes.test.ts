@@ -25,7 +25,7 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 const data = ({ structuredContent = {} }: ToolResult): Record<string, unknown> => structuredContent
 
-/** Asked again until it is so: each asking is an event of the machine's. */
+/** Polls until the condition holds. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let asked = 0; !(await isSo()); asked++) {
     assert.ok(asked < 3000, 'it never came to be')
@@ -39,7 +39,7 @@ async function create(connection: Connection): Promise<string> {
   return String(data(made)['sandbox_id'])
 }
 
-/** What an agent does: write, run, plot, look at the picture, start a server, come back, close. */
+/** The work of an agent: write, run, plot, read the picture, start a server, return, close. */
 async function plays(connection: Connection): Promise<void> {
   const { tools } = await connection.listTools()
   const names = tools.map(({ name }) => name)
@@ -120,7 +120,7 @@ async function playsWithContexts(call: Call): Promise<void> {
   assert.equal((await run('line', 'moves'))['outcome'], 'failed')
 }
 
-/** Links are for clients that know them, and lead to what was listed. */
+/** Only clients that support links get them, and each leads to the listed file. */
 async function readsResources(connection: Connection, listed: ToolResult): Promise<void> {
   const uris = listed.content.flatMap(({ type, uri }) => (type === 'resource_link' ? [uri ?? ''] : []))
   assert.equal(uris.length, 2)
@@ -134,7 +134,7 @@ async function readsResources(connection: Connection, listed: ToolResult): Promi
   await assert.rejects(connection.read(one.replace(/^lazaret:..[^/]*/, 'lazaret://other')), /SANDBOX_GONE/)
 }
 
-/** The link of a written file leads to it, whatever form its path had. */
+/** The link of a written file leads to it, however its path was written. */
 async function readsWhatItWrote(connection: Connection, call: Call): Promise<void> {
   const linksOf = ({ content }: ToolResult) => content.flatMap(({ uri }) => (uri === undefined ? [] : [uri]))
   const paths = ['top.txt', './a/b.txt', 'sp ace é#.txt', '%2e?.txt', '/workspace//c.txt', '/tmp/d.txt']
@@ -344,7 +344,7 @@ test('a sandbox whose client has cancelled the call is not kept', { skip }, asyn
   const creating = sandboxes.create('ada', cancelled.signal)
   cancelled.abort()
   await assert.rejects(creating, { code: 'SANDBOX_GONE' })
-  // Nor does it count among those that the client may have.
+  // It does not count towards the client's maximum either.
   await sandboxes.create('ada', new AbortController().signal)
   assert.deepEqual(
     made.map(({ isGone }) => isGone),

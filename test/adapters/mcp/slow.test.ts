@@ -1,4 +1,6 @@
-/** Who connects and sends nothing, or not all, holds a connection no longer than the server says. */
+/**
+ * A client that connects and sends nothing, or not everything, holds its connection only for the server's time limit.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'

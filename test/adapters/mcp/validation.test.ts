@@ -1,4 +1,4 @@
-/** What clients hear of validation: as a tool, and of what they execute. */
+/** Validation for clients: as a tool, and in the results of executions. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 

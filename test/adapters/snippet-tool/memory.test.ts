@@ -1,4 +1,4 @@
-/** What a program may take, and what is left of it in the host: nothing. */
+/** The memory that a program may use, and that none of it remains in the host. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
@@ -10,7 +10,7 @@ after(endSnippetThreads)
 const limits = { wall_ms: 60_000 }
 const memoryLimit = { error: { code: 'MEMORY_LIMIT', message: 'memory exceeded 32 MiB' } }
 
-/** Each takes memory until there is no more. */
+/** Each allocates memory until there is no more. */
 const hungry = {
   strings: `for (;; n++) hold.push('x'.repeat(1e4) + n)`,
   'one long string': `for (;; n++) hold.push('x'.repeat(2 ** n))`,

@@ -1,4 +1,4 @@
-/** Programs that run for seconds inside one call of the engine, where no interpreter looks at a clock. */
+/** Programs that run for seconds inside one native call, where the interpreter does not check the clock. */
 export const nativeLoops: Readonly<Record<string, string>> = {
   repeat: `for (;;) 'ab'.repeat(5e6)`,
   indexOf: `('a'.repeat(4e6)).indexOf('a'.repeat(2e6) + 'b')`,

@@ -1,4 +1,7 @@
-/** How much a program may emit: bytes of UTF-8 over all its emits, whole characters, and nothing of it after the end. */
+/**
+ * The cap on a program's output: it counts bytes of UTF-8 over all emits, cuts only between characters, and lets
+ * nothing through afterwards.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
@@ -14,7 +17,10 @@ const KiB = 1024
 const busyMs = 100
 const overflow = { code: 'OUTPUT_LIMIT', message: 'output exceeded 1 KB' } as const
 
-/** What the cap means: after each emit everything so far has to fit, and of what does not fit whole characters stay. */
+/**
+ * A model of the cap: the output must fit after each emit, and an emit that does not fit is cut after a whole
+ * character.
+ */
 function model(
   texts: readonly string[],
   capBytes: number,
@@ -39,7 +45,7 @@ function prefix(text: string, capBytes: number): string {
   return fitting
 }
 
-/** One, two, three and four bytes, and halves of pairs that may or may not meet. */
+/** Characters of one to four bytes, and surrogates that may or may not form a pair. */
 const unit = fc.constantFrom(
   'a',
   '\0',
@@ -60,11 +66,11 @@ const piece = fc.oneof(
   fc.tuple(unit, fc.integer({ min: 0, max: 700 })).map(([one, count]) => one.repeat(count)),
 )
 const pieces = fc.array(piece, { maxLength: 30 })
-/** Of just about a KiB. */
+/** Texts of about a KiB. */
 const nearTheCap = fc
   .tuple(fc.integer({ min: 1015, max: 1026 }), fc.array(unit, { maxLength: 8 }))
   .map(([count, units]) => ['a'.repeat(count), ...units])
-/** A pair in two emits at every distance from the cap. */
+/** A surrogate pair split between two emits, at every distance from the cap. */
 const splitPair = fc
   .integer({ min: 1016, max: 1024 })
   .map((count) => ['a'.repeat(count), '\uD83D', '\uDE00', 'b'])
@@ -135,7 +141,7 @@ describe('the cap', () => {
 })
 
 describe('after the cap a program executes nothing', () => {
-  // It leaves room for one byte, which whatever went on would fill.
+  // It leaves room for one byte, which a program that continues would fill.
   const fill = 'emit("€".repeat(2000))'
   const programs = {
     catch: `try { ${fill} } catch { emit(1); for (;;); }`,
@@ -153,7 +159,7 @@ describe('after the cap a program executes nothing', () => {
       await warmUpSnippets()
       const ended = runSnippet({ source, limits: { wall_ms: 30_000, output_kb: 1 } })
       await new Promise(setImmediate)
-      // The host is busy while the program passes the cap: time for whatever went on to show.
+      // The host is busy while the program exceeds the cap, so a program that continues has time to show it.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busyMs)
       assert.deepEqual(await ended, { output: '€'.repeat(341), error: overflow })
     })

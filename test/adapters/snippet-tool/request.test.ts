@@ -1,4 +1,4 @@
-/** What a request may be, field by field. */
+/** Valid and invalid requests, field by field. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
@@ -11,7 +11,7 @@ const KiB = 1024
 const sourceBytesMax = 1024 * KiB
 const inputBytesMax = 8 * 1024 * KiB
 
-/** The message, which says first which field is wrong. */
+/** The error message, which begins with the wrong field. */
 async function refusal(request: unknown): Promise<string> {
   const { error, ...rest } = await runSnippet(request as never)
   assert.deepEqual(rest, {})

@@ -1,4 +1,4 @@
-/** What comes back of a program, and what many of them at once come to. */
+/** The result of a program, and of many concurrent ones. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, describe, test } from 'node:test'
@@ -126,7 +126,7 @@ describe('a caller that aborts', () => {
     const controller = new AbortController()
     const reason = new Error('enough')
     const ended = runSnippet({ source: endless, limits: calm }, { signal: controller.signal })
-    // The program has a thread by then: this one comes after it.
+    // By then the program has a thread, and this request comes after it.
     await warmUpSnippets()
     controller.abort(reason)
     await assert.rejects(ended, reason)
@@ -211,7 +211,7 @@ describe('many at once', () => {
   })
 })
 
-/** It runs the sources of programs through WebAssembly, in threads, before they begin. */
+/** It parses the sources with WebAssembly, in threads, before they run. */
 const skip =
   process.versions.node.startsWith('22.') && 'an older Node needs WebAssembly and threads of its own here'
 
@@ -235,7 +235,7 @@ describe('threads', () => {
     assert.deepEqual(await runSnippet({ source: 'emit(1)' }), { output: '1' })
   })
 
-  /** At any moment of their start. */
+  /** Ends the threads at any moment of their start. */
   const warmUpOrEnd = () => endSnippetThreads()
 
   test('do not keep a process alive that only ran a snippet', async () => {
@@ -261,7 +261,7 @@ describe('threads', () => {
       await runSnippet({ source: 'emit(1)' })
       await endSnippetThreads()
       console.log('ended')`
-    // The thread is about to be ready again, and sometimes is amid its end.
+    // The thread is about to be ready again, or is ending.
     const children = Array.from({ length: 8 }, () =>
       run(process.execPath, ['--input-type=module', '-e', program], { timeout: 30_000 }),
     )

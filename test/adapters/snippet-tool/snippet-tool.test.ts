@@ -1,4 +1,4 @@
-/** The tool as agents have it: its schemas say what its parser takes, and what it answers. */
+/** The tool as agents get it: its schemas describe what its parser accepts and what it answers. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -24,7 +24,7 @@ function isTaken(request: unknown): boolean {
   }
 }
 
-/** About the right value most of the time, and about anything else now and then. */
+/** Usually nearly valid values, and sometimes anything else. */
 const mostly = (arbitrary: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 6, arbitrary }, { weight: 1, arbitrary: fc.jsonValue() })
 const nearCount = (max: number) =>
@@ -130,7 +130,7 @@ test('a request that throws when it is read is reported as invalid', async () =>
   }
   for (const wrong of [throwing, revoked.proxy, [], Object.create(null)])
     assert.equal((await snippetTool.run(wrong)).error?.code, 'INVALID_INPUT')
-  // What is no field of a request is not looked at.
+  // Unknown properties of a request are not read.
   const beside = Object.defineProperty({ source: 'emit(1)' }, 'other', {
     enumerable: true,
     get: () => assert.fail(),

@@ -1,4 +1,4 @@
-/** The deadline holds inside native calls, where nothing of the program is asked whether to go on. */
+/** The deadline also ends native calls, during which the interpreter cannot check it. */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs'
 import { after, describe, test } from 'node:test'
@@ -9,7 +9,7 @@ import { nativeLoops } from './native-loops.ts'
 after(endSnippetThreads)
 
 const wallMs = 200
-/** On a machine that does much else; the answer to an endless program comes some milliseconds late. */
+/** For a busy machine; on an idle one the answer to an endless program is a few milliseconds late. */
 const lateMsMax = 2000
 
 describe('a deadline ends', () => {
@@ -62,12 +62,12 @@ test('a program that ended in time is not timed out because its host was busy', 
   await warmUpSnippets()
   const ended = runSnippet({ source: 'emit("in time")', limits: { wall_ms: 1000 } })
   await new Promise(setImmediate)
-  // Both the answer and the deadline have come when the host looks again.
+  // Both the answer and the deadline have arrived when the host's loop turns again.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)
   assert.deepEqual(await ended, { output: 'in time' })
 })
 
-/** Where in its loop the host was: before it looks at timers, or before it looks at messages. */
+/** The phase of the host's event loop: before timers, or before messages. */
 const moments = {
   'before timers': (then: () => void) => setImmediate(then),
   'before messages': (then: () => void) => stat('.', then),

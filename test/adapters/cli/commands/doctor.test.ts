@@ -54,7 +54,7 @@ test('doctor exits with 69 only if the level is below the minimum', async () => 
   assert.equal(exitCode, meetsMinimum ? 0 : 69)
 })
 
-/** Each cell has ids of its own, and where there is no user namespace they are what is seen. */
+/** Each cell has its own ids, which are visible if there is no user namespace. */
 function withoutIds(text: string): string {
   return text.replaceAll(/\buid \d+/g, 'uid …')
 }

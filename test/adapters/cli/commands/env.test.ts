@@ -1,4 +1,4 @@
-/** `lazaret env`: every command, from local files, and what it says of bad ones. */
+/** `lazaret env`: every command, with local files, and its messages about bad ones. */
 import assert from 'node:assert/strict'
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const greet = { files: { 'index.js': 'module.exports = () => "hello"\n' } }
 
 test('an environment is made, used, listed, locked, updated and removed', { skip: withoutNpm }, async () => {
   await using folder = await createTemporaryFolder()
-  // Guests with ids of their own have to come to it.
+  // Guests with separate ids must be able to enter it.
   await chmod(folder.path, 0o755)
   const tarball = await makeNpmTarball(folder.path, greeting, greet)
   const surroundings = { cwd: folder.path, env: { XDG_DATA_HOME: folder.path } }

@@ -1,4 +1,4 @@
-/** One command in a sandbox of its own, from the command line to the exit code. */
+/** One command in its own sandbox, from the command line to the exit code. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -81,7 +81,7 @@ test('a ceiling lowers the limits of the sandbox, and this is reported', async (
 })
 
 test('limits that are not set are those of a sandbox', async () => {
-  // Half the memory is the most that files may take: of the 512 MiB of a run this would be too much.
+  // Files may take at most half of the memory, so with the 512 MiB of a run this would be refused.
   const { stderr } = await runCli(['exec', '--disk', '400MiB', '--', 'true'])
   assert.equal(stderr, '')
   assert.match((await runCli(['exec', '--help'])).stdout, /--disk <size> [^]*\(default 2\s+GiB\)/)

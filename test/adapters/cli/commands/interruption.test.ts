@@ -39,21 +39,21 @@ for (const [command = '', ...before] of [
   ['run', '-l', 'shell', '-e'],
 ])
   test(`with --json a cancelled ${command} is still one document`, async () => {
-    // With --json nothing is printed before the end, so the program knocks at a door of ours when it runs.
-    const door = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
-    await once(door, 'listening')
-    const { port } = door.address() as AddressInfo
+    // With --json nothing is printed before the end, so the program connects to this server once it runs.
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
     const code = `: < /dev/tcp/127.0.0.1/${port}; while :; do :; done`
     const child = spawnCli([command, '--json', '--network', 'host', '--timeout', '60s', ...before, code])
     const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
     const closed = once(child, 'close')
-    await Promise.race([once(door, 'connection'), closed])
+    await Promise.race([once(server, 'connection'), closed])
     child.kill('SIGINT')
     assert.deepEqual(await closed, [130, null])
     assert.equal(JSON.parse(await stdout).outcome.kind, 'cancelled')
     assert.equal(await stderr, 'lazaret: cancelled\n')
-    door.close()
-    await once(door, 'close')
+    server.close()
+    await once(server, 'close')
   })
 
 test('a command that waits for its program on standard input can be interrupted', async () => {
@@ -61,7 +61,7 @@ test('a command that waits for its program on standard input can be interrupted'
   const stderr = text(child.stderr)
   const closed = once(child, 'close')
   child.stdin.on('error', () => undefined)
-  // More than the pipe holds: once it is written, the command is known to be reading.
+  // More than the pipe holds: once it has been written, the command must be reading.
   await new Promise((resolve) => child.stdin.write('#'.repeat(900_000), resolve))
   child.kill('SIGINT')
   assert.deepEqual(await closed, [null, 'SIGINT'])
@@ -73,7 +73,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await using folder = await createTemporaryFolder()
     const pipe = join(folder.path, 'pipe')
     execFileSync('mkfifo', [pipe])
-    // A read that nothing interrupts: the pipe has a writer, who never writes.
+    // A read that never ends: the pipe has a writer that writes nothing.
     const child = spawnCli(['exec', '--stdin', pipe, '--', 'cat'])
     const stderr = text(child.stderr)
     const closed = once(child, 'close')

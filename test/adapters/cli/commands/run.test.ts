@@ -1,4 +1,4 @@
-/** The command as its user meets it: real runs, from the command line to the exit code. */
+/** The command as users see it: real runs, from the command line to the exit code. */
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

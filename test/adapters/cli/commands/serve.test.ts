@@ -142,7 +142,7 @@ test('a wrong name of a token exits with 64, and a token file that others can re
     ['serve', '--port', '70000'],
   ])
     assert.equal((await runCli(args)).exitCode, 64, args.join(' '))
-  // The usual file is created with its first token.
+  // The default file is created with its first token.
   const unmade = await runCli(['token', 'list'], { env: { XDG_CONFIG_HOME: join(folder, 'empty') } })
   assert.deepEqual([unmade.exitCode, unmade.stdout], [0, ''])
   const usual = join(folder, 'empty/lazaret/tokens.json')

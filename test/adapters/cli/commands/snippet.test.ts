@@ -15,16 +15,16 @@ import { mainPath, runCli, spawnCli } from '../spawn-cli.ts'
 
 const runJson = (request: unknown) => runCli(['snippet'], { input: JSON.stringify(request) })
 
-/** What a process has had of processors. */
+/** The processor time of a process. */
 function usedMs(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   // In hundredths of a second.
   return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
-/** The message of the one line that there is on standard error. */
+/** The parsed error from the only line on standard error. */
 function failure(stderr: string): { readonly code: string; readonly message: string } {
-  // Node's own word on how a test takes WebAssembly away from it.
+  // Node's warning about the flag with which a test disables WebAssembly.
   const own = stderr.replace(/^Warning: disabling flag [^\n]*\n/, '')
   assert.match(own, /^[^\n]+\n$/)
   const error = JSON.parse(own)
@@ -174,7 +174,7 @@ describe('an invalid request', () => {
 })
 
 describe('text of a program', () => {
-  // Ends of lines, controls of terminals, changes of direction, quotes, halves of pairs.
+  // Line endings, terminal controls, direction changes, quotes and lone surrogates.
   const hostile =
     '\n\r\v\f\0\u001b[31m\u001b]0;title\u0007\u007f\u0085\u009b31m\u2028\u2029\u202e\u2066\u200f\u061c"\\\ud800'
   // eslint-disable-next-line no-control-regex
@@ -201,7 +201,7 @@ describe('the end of a command', () => {
     test(`${signal} ends it while its program runs`, async () => {
       const child = spawnCli(['snippet'])
       const [stdout, stderr, closed] = [text(child.stdout), text(child.stderr), once(child, 'close')]
-      // It says nothing before its end; a start alone takes no such time of a processor.
+      // It prints nothing before its end, but its start alone would not take this much processor time.
       child.stdin.end('{"source":"for(;;);","limits":{"wall_ms":60000}}')
       await eventually(() => (usedMs(child.pid) > 1200 ? undefined : 'the program does not run'), 60_000)
       child.kill(signal)

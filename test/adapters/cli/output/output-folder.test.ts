@@ -1,4 +1,4 @@
-/** Where files of a guest are written: below the folder, never through a link, never over what is no file. */
+/** A guest's files are written only below the folder, never through a link, and never over anything but a file. */
 import assert from 'node:assert/strict'
 import { lstat, mkdir, readFile, readdir, readlink, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

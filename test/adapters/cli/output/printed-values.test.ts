@@ -1,4 +1,4 @@
-/** What a value looks like on the command line: as at the language's own prompt, and with --json without any loss. */
+/** Values on the command line: as at the language's own prompt, and without a loss with --json. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { bun, node, python, useLazaret } from '../../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** Source text, so that the same is evaluated inside and here. */
+/** Source text, so that the same code is evaluated in the guest and here. */
 const javascriptValues = [
   '1',
   '-0',
@@ -134,7 +134,7 @@ test('undefined and None are not printed', async () => {
     assert.deepEqual(shownTexts(await guests.run(request)), [], request.code)
 })
 
-/** The value of a program of one or more statements, here. */
+/** Evaluates a program of one or more statements in this process. */
 function evaluate(code: string): unknown {
   return runInThisContext(
     `'use strict'; ${code.startsWith('class') || code.startsWith('const') ? `{ ${code} }` : code}`,

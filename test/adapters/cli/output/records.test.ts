@@ -1,4 +1,4 @@
-/** `lazaret keys`, `receipt` and `audit`: what they make, find and answer with. */
+/** `lazaret keys`, `receipt` and `audit`: what they create, find and print. */
 import assert from 'node:assert/strict'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -27,10 +27,10 @@ test('concealed, blinking or remapped text is shown plainly, with its colours', 
   assert.equal(showControls('\x1b[8mhidden\x1b[28m'), 'hidden\x1b[28m')
   assert.equal(showControls('\x1b[1;08;31;5mx\x1b[;6m'), '\x1b[1;31mx\x1b[0m')
   assert.equal(showControls('\x1b[11mx\x1b[8:1m\x1b[4:3m'), 'x\x1b[4:3m')
-  // The numbers of a colour are no styles.
+  // The numbers of a colour are not styles.
   const colours = '\x1b[38;5;8m\x1b[48;2;8;5;6m\x1b[38:5:8m\x1b[58;5;8;1m'
   assert.equal(showControls(colours), colours)
-  // And half a colour hides none.
+  // An incomplete colour does not hide a style.
   const halves = ['38;8', '38;5', '48;2;1;2', '38;4;8', '38;5:8', '38;2;1;2;300;8']
   assert.deepEqual(
     halves.map((half) => showControls(`\x1b[${half}m`)),

@@ -15,8 +15,8 @@ const state = mkdtempSync(join(tmpdir(), 'repl-'))
 after(() => rmSync(state, { recursive: true, force: true }))
 const env = { XDG_STATE_HOME: state }
 const history = (language: string) => join(state, 'lazaret', `repl-${language}.history`)
-/** A prompt, and the cursor behind it. */
-// oxlint-disable-next-line no-control-regex -- as the line editor writes it.
+/** A prompt with the cursor after it. */
+// oxlint-disable-next-line no-control-regex -- the line editor writes it
 const next = />>> \x1b\[5G$/
 // oxlint-disable-next-line no-control-regex -- as above.
 const more = /\.\.\. \x1b\[5G$/
@@ -104,7 +104,7 @@ test('output, values and names of a guest cannot control the terminal', { skip }
   ]) {
     type(`${code}\r`)
     const shown = await until(next)
-    // oxlint-disable-next-line no-control-regex -- what must not be there; the rest is the line editor's own.
+    // oxlint-disable-next-line no-control-regex -- what must not be there; the line editor writes the rest
     assert.doesNotMatch(shown, /\x1b\]|\x1b\[2J|\x9b|\x07/, code)
   }
   type(

@@ -1,4 +1,4 @@
-/** The command at a real terminal: a pseudo-terminal that Python opens, with keys to type and a screen to read. */
+/** The command on a real terminal: a pseudo-terminal that Python opens, to type into and to read from. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -9,13 +9,13 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))`
 
 export interface TerminalSession extends AsyncDisposable {
   readonly type: (keys: string) => void
-  /** Resolves with all that the screen was sent since the last call, when it ends with a match or has one in it. */
+  /** Waits for a match in the output since the last call, and resolves with that output up to the end of the match. */
   readonly until: (pattern: RegExp) => Promise<string>
   /** Resolves with the exit code. */
   readonly ended: Promise<number | null>
 }
 
-/** Longer than anything here takes on a machine that does much else. */
+/** Longer than anything here takes on a busy machine. */
 const patienceMs = 30_000
 
 export function openTerminal(

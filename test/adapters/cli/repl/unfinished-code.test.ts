@@ -1,4 +1,4 @@
-/** When a person at a prompt is still typing. */
+/** Decides whether a person at a prompt is still typing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,7 @@
-/** What one end of a terminal can make the server hold: frames, what a guest does not read, what a client does not. */
+/**
+ * What either end of a terminal can make the server buffer: frames, what a guest does not read, what a client does not
+ * read.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -72,12 +75,12 @@ test('a client that reads nothing blocks only its own guest', { skip }, async ()
   const [head] = (await once(client, 'data')) as [Buffer]
   assert.match(head.toString('latin1'), /^HTTP\/1\.1 101 /)
   client.pause()
-  // One masked frame, with a mask of zeros: a program that counts what the terminal has taken of it.
+  // One masked frame, with a mask of zeros: a program that counts how much output the terminal has accepted.
   const line = Buffer.from(`i=0; while :; do printf %1000s x; i=$((i+1)); echo $i > /workspace/count; done\n`)
   client.write(Buffer.concat([Buffer.from([0x82, 0x80 | line.length, 0, 0, 0, 0]), line]))
   const count = async (): Promise<number> =>
     Number((await sandbox.exec('cat count 2>/dev/null || echo 0')).stdout)
-  // It stands still when what waits has reached its bound.
+  // The program blocks when the buffered output has reached its bound.
   let before = -1
   for (let now = await count(); now === 0 || now !== before; now = await count()) {
     before = now

@@ -1,4 +1,4 @@
-/** A WebSocket to a server's terminal as any client could open it: with the headers that a test wants. */
+/** A WebSocket to a server's terminal as any client could open it, with headers that the test chooses. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,7 @@ import { adaToken } from '../serve-here.ts'
 export interface AskedSocket {
   readonly path?: string
   readonly token?: string | null
-  /** In place of the header `Authorization`, as pages have to. */
+  /** Replaces the header `Authorization`, which pages cannot send. */
   readonly protocols?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -27,7 +27,7 @@ export interface Refusal {
   readonly text: string
 }
 
-/** What the server says to one that it does not open. */
+/** The server's reply to a WebSocket that it refuses. */
 export async function refusalOf(url: string, asked: AskedSocket): Promise<Refusal> {
   const socket = socketTo(url, asked)
   socket.on('error', () => undefined)
@@ -43,7 +43,7 @@ export async function refusalOf(url: string, asked: AskedSocket): Promise<Refusa
   return { status: response.statusCode ?? 0, code: (JSON.parse(body) as { code: unknown }).code, text: body }
 }
 
-/** All that the terminal shows, until a text was seen in it. */
+/** The output of the terminal up to a text that it contains. */
 export async function readUntil(socket: WebSocket, wanted: string): Promise<string> {
   let seen = ''
   const { promise, resolve, reject } = Promise.withResolvers<string>()

@@ -1,4 +1,4 @@
-/** The terminal of a sandbox over WebSocket: a shell with a size, and its end in each of the ways that it can have. */
+/** The terminal of a sandbox over WebSocket: a shell with a size, and each way in which it can end. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -50,7 +50,7 @@ test('Ctrl-C interrupts the running program, and the shell continues', { skip },
   await readUntil(socket, 'begun-2')
   await opened.sandbox.exec('until pgrep -f 8600[5]; do sleep 0.02; done')
   socket.send(Buffer.from('\x03'))
-  // Before its next prompt a shell throws away what was typed.
+  // A shell discards what is typed before its next prompt.
   await readUntil(socket, '$ ')
   socket.send(Buffer.from('echo after-$((2+2))\n'))
   await readUntil(socket, 'after-4')
