@@ -1,4 +1,4 @@
-/** The shape of the code, held by reading its imports. The picture is in ARCHITECTURE.md. */
+/** Checks the structure of the code by its imports. ARCHITECTURE.md has the picture. */
 import assert from 'node:assert/strict'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path/posix'
@@ -7,7 +7,7 @@ import { declarationsIn, definitionsIn, includeGraph, nodeOf } from './support/s
 import { codeLines, importsOf, listFiles, readText } from './support/sources/checkout.ts'
 import { findCycle } from './support/sources/cycles.ts'
 
-/** The life of a run. A folder imports itself and folders further on. */
+/** Folders in the order of a run's life. A folder imports only itself and later ones. */
 const order = [
   'adapters',
   'engine',
@@ -30,13 +30,13 @@ const edges = sources.map((file) => ({
     .map((specifier) => join(dirname(file), specifier)),
 }))
 
-/** Runs inside the cell, in the guest's process, or in the guest's isolate. */
+/** Files that run inside the cell: in the guest's process, or in the guest's isolate. */
 const guestFiles = sources.filter(
   (file) =>
     (file.startsWith('src/runtimes/javascript/') && !file.endsWith('/host.ts')) ||
     file.startsWith('src/runtimes/isolate/inside/'),
 )
-/** What the cell shows to these files besides themselves: see the binds in src/runtimes/javascript/host.ts. */
+/** The packages that the cell shows to these files: see the binds in src/runtimes/javascript/host.ts. */
 const guestPackages = ['acorn', 'oxc-transform']
 
 function placeOf(file: string): number {
@@ -79,7 +79,7 @@ test('an import cycle is detected, in the launcher, too', () => {
   assert.equal(findCycle(includeGraph(files.slice(1))), undefined)
 })
 
-/** From the start of the program to what it is made of. A file imports its own folder and those further on. */
+/** From the program's start to its parts. A file includes only its own folder and later ones. */
 const launcherOrder = ['main', 'build', 'nursery', 'serve', 'watch', 'files', 'words']
 const launcher = listFiles('native/cell', ['.c', '.h']).map((path) => ({
   path: path.slice('native/cell/'.length),
@@ -153,13 +153,13 @@ test('time and randomness come from the clock alone', () => {
   const direct =
     /\bDate\.now\b|\bnew Date\(\)|\bset(Timeout|Interval|Immediate)\b|\bperformance\b|\bhrtime\b|['"](node:)?timers\b|\bAbortSignal\.timeout\b|\bMath\.random\b|\brandom(UUID|Bytes|Int|FillSync)\b|\bgetRandomValues\b/
   const users = sources
-    .filter((file) => !guestFiles.includes(file)) // A guest has no clock of ours to hold.
+    .filter((file) => !guestFiles.includes(file)) // A guest has no `Clock`.
     .filter((file) => codeLines(file).some(({ text }) => direct.test(text)))
   assert.deepEqual(users, ['src/adapters/client/platform.ts', 'src/core/clock.ts'])
 })
 
 test('nothing is unbounded by default', () => {
-  /** The reason why the word may stand there. */
+  /** The reason why the word is allowed there. */
   const exceptions: Readonly<Record<string, string>> = {
     'src/core/values/decode-leaf.ts': 'a value of a guest can be Infinity',
     'src/runtimes/javascript/bare/globals.ts': 'the language has a global of this name',

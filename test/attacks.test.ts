@@ -1,4 +1,6 @@
-/** docs/reference/attacks.md says what was tried and what stopped it. It may name no test, level or layer that is not there. */
+/**
+ * docs/reference/attacks.md lists attacks and what stopped them. Every test, level and layer that it names must exist.
+ */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +12,7 @@ import { limitMechanisms } from '../src/jail/limits/plan-limits.ts'
 import { ownGround, planExample, planRestrictedExample, sharedGround } from './jail/cell/example-cell.ts'
 import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts'
 
-/** What may stand in a level's column. A level that is added to the page is added here. */
+/** The layers that a level's column may name. Add a level here if it is added to the page. */
 const layersOf: Partial<Record<ProtectionLevel, readonly string[]>> = {
   strong: [
     ...planExample(ownGround).layers,
@@ -35,7 +37,7 @@ interface Row {
 
 const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)
 
-/** Every table of the page has the columns of the first: the attack, one column a level, the test. */
+/** Every table of the page has the same columns: the attack, one column per level, the test. */
 function readPage(): { readonly levels: readonly string[]; readonly rows: readonly Row[] } {
   const lines = readText('docs/reference/attacks.md')
     .split('\n')
@@ -69,7 +71,7 @@ test('the page has a column for every level whose layers are known, strongest fi
   )
 })
 
-/** A name is a path below `test/`, or one that starts with `test-deep/`, without its ending. */
+/** A name is a path below `test/`, or one that starts with `test-deep/`, without its extension. */
 const fileOf = (name: string) => `${name.startsWith('test-deep/') ? '' : 'test/'}${name}.test.ts`
 
 test('every test of attacks has a row, and every test in a row exists', () => {

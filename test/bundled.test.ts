@@ -1,4 +1,4 @@
-/** A program with Lazaret in its bundle lacks the files beside Lazaret's code. Every refusal says so. */
+/** A program that bundles Lazaret lacks the files beside Lazaret's code. Every refusal says so. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { checkoutRoot } from './support/sources/checkout.ts'
 const root = mkdtempSync(join(tmpdir(), 'lazaret-bundled-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** Deep enough that every place where a missing file is looked for is in our own folder. */
+/** Deep enough that every place where Lazaret looks for a missing file is in the test's own folder. */
 const folder = join(root, 'a/b/c/d')
 const optional = /^(isolated-vm|prom-client|@oven\/|@opentelemetry\/)/
 
-/** Guests need a newer Node than Lazaret itself, and a bundle finds none of the packages that have one. */
+/** Guests need a newer Node than Lazaret itself, and a bundle does not find the packages that contain one. */
 const inNode = Number.parseInt(process.versions.node, 10) < 24 ? [] : ['javascript', 'typescript']
 const program = `
 import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'src/index.ts'))}

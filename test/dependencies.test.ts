@@ -1,4 +1,7 @@
-/** Every dependency is used, explained in docs/decisions/0003-dependencies.md, free to use, and needs no install script. */
+/**
+ * Every dependency is used, explained in docs/decisions/0003-dependencies.md, freely licensed, and needs no install
+ * script.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -23,7 +26,7 @@ interface LockEntry extends Partial<typeof manifest> {
 const lock = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockEntry> }
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '')
 
-/** What shows that a package is used which nothing imports. */
+/** Evidence of use for packages that nothing imports. */
 const evidence: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
   '@arethetypeswrong/cli': { file: 'scripts/check-package.ts', text: "'attw'" },
   publint: { file: 'scripts/check-package.ts', text: "'publint'" },
@@ -126,7 +129,7 @@ test('every dependency, and nothing else, is listed with a reason, its licence a
   for (const { name, reason, licence, life } of table) {
     assert.ok(reason.length >= 20 && life.length >= 10, name)
     const installed = join(checkoutRoot, 'node_modules', name, 'package.json')
-    // An optional one may be missing on this machine.
+    // An optional dependency may be missing on this machine.
     if (!existsSync(installed) && name in manifest.optionalDependencies) continue
     const { license = licenceOfText(name) } = JSON.parse(readFileSync(installed, 'utf8')) as LockEntry
     assert.equal(licence, license, name)
@@ -141,16 +144,16 @@ test('the licence of everything that is installed with it permits any use', () =
   assert.deepEqual(others, ownTerms)
 })
 
-/** Its terms are about its own files, which we change and ship nowhere. */
+/** This licence covers only the package's own files, which Lazaret neither changes nor ships. */
 const ownTerms = ['node_modules/axe-core: MPL-2.0']
 
-/** Of a package whose manifest names none. */
+/** The licence of a package whose manifest names none. */
 function licenceOfText(name: string): string | undefined {
   const text = readFileSync(join(checkoutRoot, 'node_modules', name, 'LICENSE'), 'utf8')
   return text.includes('Permission is hereby granted, free of charge') ? 'MIT' : undefined
 }
 
-/** It would compile what its tarball holds prebuilt; an installation that runs no scripts is complete. */
+/** The script would compile what the tarball already contains, so an installation without scripts is complete. */
 const needlessScripts = ['node_modules/isolated-vm']
 
 test('no installed package needs an install script, and all are pinned by hash', () => {

@@ -1,4 +1,4 @@
-/** Starts the examples as a reader does; the exit code says whether all ended as expected. */
+/** Starts the examples as a reader does. The exit code says whether each ended as expected. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { createLazaret } from './support/create-lazaret.ts'
 import { checkoutRoot, readText } from './support/sources/checkout.ts'
 import { whyNoSandboxes } from './support/sandboxes-here.ts'
 
-/** Far beyond what any of them takes. */
+/** Far more than any of them needs. */
 const exampleMs = 120_000
 
 const skip = await whyNoSandboxes()

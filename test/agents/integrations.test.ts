@@ -1,6 +1,6 @@
 /**
- * docs/guide/agents.md and docs/operate/servers.md as a reader uses them: the programs of the packed pages, in an empty project with the
- * SDKs as they are published, as root and as a plain user. Models follow a script (scripted-models.ts).
+ * docs/guide/agents.md and docs/operate/servers.md as a reader uses them: the programs of the packed pages, in an empty
+ * project with the published SDKs, as root and as an unprivileged user. Models follow a script (scripted-models.ts).
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -15,7 +15,7 @@ import { agrees, annotate, findBlocks, readShown, showModule } from '../support/
 import type { Block } from '../support/pages/page-programs.ts'
 import { scriptedModels } from './scripted-models.ts'
 
-/** With which the page was written. */
+/** The versions that the page was written for. */
 const sdks = [
   'ai@7.0.173',
   'langchain@1.5.14',
@@ -91,7 +91,7 @@ test('the programs of the pages compile in strict mode', { skip }, () => {
   const compilerOptions = {
     ...{ target: 'es2023', lib: ['es2023', 'dom', 'esnext.disposable'], module: 'nodenext', types: ['node'] },
     ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, allowImportingTsExtensions: true },
-    // What the declarations of the SDKs say is not ours. Those of Lazaret are checked in test/package.test.ts.
+    // The SDKs' declarations are not checked here; test/package.test.ts checks Lazaret's.
     skipLibCheck: true,
   }
   const config = { compilerOptions, include: ['typed-*/*.ts'] }

@@ -1,9 +1,9 @@
 /**
- * Models that follow a script, each of the kind that its SDK gives tests: first they call a tool, then they say what they
- * were told. A picture that does not reach the model as a picture is an error.
+ * Models that follow a script, each made with its SDK's support for tests: first they call a tool, then they repeat its
+ * result. A picture that does not reach the model as a picture is an error.
  */
 
-/** Its value is a number, and it shows a picture of one pixel. */
+/** A program with a number as its value, which shows a picture of one pixel. */
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const python = [
@@ -78,7 +78,7 @@ export const model = {
   },
 }`
 
-/** By the package whose programs they answer. */
+/** By the package whose programs they serve. */
 export const scriptedModels: Readonly<Record<string, string>> = {
   ai: aiSdk,
   langchain: langChain,

@@ -1,4 +1,4 @@
-/** The benchmark runs, in all its sections, and says what it should. How fast anything is, no test says. */
+/** All sections of the benchmark run and print what they should. No test checks how fast anything is. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ interface Document {
   readonly wrong: readonly string[]
 }
 
-/** All of them in one process: to start one, and to look at the machine, takes longer than most sections. */
+/** All sections in one process, because its start and the probe of the machine take longer than most sections. */
 const shortly = ['--turns', '2', '--seconds', '0.1', '--in-flight', '2', '--json']
 let all: ReturnType<typeof bench> | undefined
 
@@ -85,7 +85,7 @@ test('an interrupted benchmark exits with 130 and leaves no process of a rival',
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = once(child, 'exit')
-  // Everybody holds the write end of stderr: it closes when the last one is gone.
+  // All processes hold the write end of stderr, so it closes when the last one has ended.
   const closed = once(child.stderr, 'close')
   for await (const chunk of child.stderr.setEncoding('utf8')) {
     if (String(chunk).includes('throughput')) child.kill('SIGINT')
@@ -98,7 +98,7 @@ function bench(args: readonly string[]): { status: number | null; stdout: string
   return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 })
 }
 
-/** Figures that exist are finite, quantiles are in order, a table without rows says why. */
+/** Numbers are finite, quantiles are in order, and a table without rows gives a reason. */
 function assertPlausible({ title, rows, goals, notes }: Table): void {
   if (rows.length === 0) assert.match(notes.join(), /^Skipped: \w/, title)
   for (const { name, figures, verdict } of rows) {

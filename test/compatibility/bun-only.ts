@@ -1,4 +1,4 @@
-/** What only Bun has. */
+/** Programs for features that only Bun has. */
 import type { CompatibilityProgram } from './program.ts'
 
 export const bunOnly: readonly CompatibilityProgram[] = [

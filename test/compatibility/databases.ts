@@ -1,20 +1,23 @@
-/** Databases as honest programs of a sandbox: they start, serve several clients at once, stop, and have their data again. */
+/**
+ * Databases as honest programs of a sandbox: they start, serve several clients at once, stop, and still have their data
+ * after a restart.
+ */
 import type { CompatibilityProgram } from './program.ts'
 
-/** A command and what it prints; or a server that is started, or that has to have ended by itself. */
+/** A command and its output; or a server that is started, or that must have ended by itself. */
 export type DatabaseStep =
   | { readonly command: string; readonly prints: string }
   | { readonly server: string; readonly port: number }
   | { readonly ended: 'with exit code 0' }
 
 export interface DatabaseProgram extends Pick<CompatibilityProgram, 'title' | 'needs' | 'differs'> {
-  /** Where a difference holds only the first is made, and prints what the difference says. */
+  /** If a difference applies, only the first step is executed, and prints what the difference says. */
   readonly steps: readonly [{ readonly command: string; readonly prints: string }, ...DatabaseStep[]]
 }
 
 const redisServer = { server: 'redis-server --port 6379 --appendonly yes --dir /workspace', port: 6379 }
 
-/** What Debian keeps off the PATH. */
+/** Debian does not put these programs on the PATH. */
 const findPostgres = 'export PATH=$PATH:$(echo /usr/lib/postgresql/*/bin) PGHOST=/tmp PGDATA=/workspace/data'
 const startPostgres = `${findPostgres}; pg_ctl -w -l log.txt -o '-k /tmp' start > start.txt || cat start.txt log.txt`
 const stopPostgres = `${findPostgres}; pg_ctl -w -m fast stop | tail -n 1`

@@ -1,6 +1,6 @@
 /**
- * Runs each program of a table on the host and in a cell, and holds what it prints against the table: exactly that
- * outside, and inside that or what a difference says. All run before the first test, a few at a time.
+ * Runs each program of a table on the host and in a cell, and compares its output with the table: outside it must be
+ * the same, inside the same or what a difference says. All run before the first test, a few at a time.
  */
 import assert from 'node:assert/strict'
 import { accessSync, constants } from 'node:fs'
@@ -16,29 +16,29 @@ import { differenceAt } from './program.ts'
 import type { CompatibilityProgram } from './program.ts'
 
 export interface Ground {
-  /** As the titles of the tests name it. */
+  /** Its name in the titles of tests. */
   readonly name: string
   readonly guest: GuestRuntime
-  /** The same interpreter on the host; null where there is none. */
+  /** The same interpreter on the host; null if there is none. */
   readonly interpreter: string | null
-  /** How a program's file ends. */
+  /** The extension of a program's file. */
   readonly ending: string
-  /** Where another one than the default is tried, inside, too. */
+  /** The interpreter in the cell, too, if it is not the default. */
   readonly toolchains?: { readonly python: string }
 }
 
 interface Ends {
-  /** Undefined where nothing can be said of outside. */
+  /** Undefined if the program was not run outside. */
   readonly outside: OutsideEnd | undefined
   readonly inside: RunResult
 }
 
-/** Programs at a time; more than the cores of a small machine, because much of a start is waiting. */
+/** Programs at a time: more than a small machine's processors, because a start mostly waits. */
 const concurrency = 3
-/** For the slowest, npm, on a busy machine. */
+/** Enough for the slowest, npm, on a busy machine. */
 const wallMs = 60_000
 
-/** Call once, in a test file of its own. */
+/** Call once, in a separate test file. */
 export async function tryPrograms(ground: Ground, programs: readonly CompatibilityProgram[]): Promise<void> {
   const { interpreter, toolchains } = ground
   if (interpreter === null || !canStart(interpreter)) {
@@ -62,7 +62,7 @@ export async function tryPrograms(ground: Ground, programs: readonly Compatibili
   }
 }
 
-/** In the folders that a guest finds on its PATH. */
+/** Searches the folders of a guest's PATH. */
 function isInstalled(name: string): boolean {
   return ['/usr/local/bin', '/usr/bin', '/bin'].some((folder) => {
     try {

@@ -1,4 +1,4 @@
-/** Files, compression and databases, as programs for Node and Bun use them every day. */
+/** Everyday uses of files, compression and databases in Node and Bun. */
 import type { CompatibilityProgram } from './program.ts'
 
 export const javascriptFiles: readonly CompatibilityProgram[] = [

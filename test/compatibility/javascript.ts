@@ -1,4 +1,4 @@
-/** What Node and Bun are both tried with. */
+/** Programs that run in both Node and Bun. */
 import { javascriptFiles } from './javascript-files.ts'
 import { javascriptNetwork } from './javascript-network.ts'
 import { javascriptProcesses } from './javascript-processes.ts'

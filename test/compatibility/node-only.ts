@@ -1,4 +1,4 @@
-/** What only Node has, or what Bun words otherwise. */
+/** Programs for features that only Node has, or whose output differs in Bun. */
 import type { CompatibilityProgram } from './program.ts'
 
 export const nodeOnly: readonly CompatibilityProgram[] = [

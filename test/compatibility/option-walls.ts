@@ -1,4 +1,4 @@
-/** The walls that stand before options and flags: calls that succeed in a cell, but not with every value. */
+/** Walls in front of options and flags: calls that succeed in a cell, but not with every value. */
 import type { CompatibilityProgram } from './program.ts'
 import { attempt } from './walls.ts'
 

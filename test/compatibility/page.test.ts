@@ -1,4 +1,4 @@
-/** docs/reference/compatibility.md says what the tables of this folder say, which are run; when they change, so must the page. */
+/** docs/reference/compatibility.md must match the tables of this folder, whose programs are run. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** docs/reference/compatibility.md as the tables have it: the lines below each of its headings that are not prose. */
+/** The generated parts of docs/reference/compatibility.md: the lines below each of its headings, without the prose. */
 import {
   dailyModules,
   deepModules,
@@ -17,7 +17,7 @@ import { shellDevelopment } from './shell-development.ts'
 import { shellPrograms } from './shell-programs.ts'
 import { walls } from './walls.ts'
 
-/** What a row says of a program. */
+/** The parts of a program that a row shows. */
 type Row = Pick<CompatibilityProgram, 'title' | 'differs'>
 
 const areas: Readonly<Record<string, readonly Row[]>> = {

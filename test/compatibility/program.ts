@@ -1,7 +1,7 @@
-/** What the tables of this folder hold: an honest program, what it prints, and where a wall makes it print otherwise. */
+/** An entry of this folder's tables: an honest program, its output, and where a wall changes that output. */
 import type { ProtectionLevel } from '../../src/index.ts'
 
-/** What holds a program back, in the words of the receipt and of ARCHITECTURE.md. */
+/** What restricts a program, in the terms of the receipt and of ARCHITECTURE.md. */
 export type Layer =
   | 'namespaces'
   | 'seccomp'
@@ -13,32 +13,32 @@ export type Layer =
   | 'harness'
 
 export interface Difference {
-  /** Levels at which it differs; everywhere when it is not said. */
+  /** The levels at which it differs; all levels if absent. */
   readonly at?: readonly ProtectionLevel[]
   readonly layer: Layer
   readonly prints: string
   readonly reason: string
-  /** What somebody who meets it can do. */
+  /** What the user can do in its place. */
   readonly instead: string
 }
 
 export interface CompatibilityProgram {
-  /** What works; it is a row of docs/reference/compatibility.md. */
+  /** What works. It is a row of docs/reference/compatibility.md. */
   readonly title: string
   readonly code: string
-  /** Exactly what it writes to stdout, outside and, but for its differences, inside. It ends with exit code 0. */
+  /** Its exact stdout, outside and, except for its differences, inside. It must exit with 0. */
   readonly prints: string
-  /** Some machines refuse it by themselves: nothing can be said of outside. */
+  /** Some machines refuse it without Lazaret, so nothing is expected outside. */
   readonly outsideVaries?: true
   readonly stdin?: string
   readonly args?: readonly string[]
   readonly files?: Readonly<Record<string, string>>
-  /** Programs of the machine without which there is nothing to try. */
+  /** Programs that must be installed. */
   readonly needs?: readonly string[]
   readonly differs?: readonly Difference[]
 }
 
-/** The difference that holds at a level, if one does. */
+/** The difference that applies at a level, if any. */
 export function differenceAt(
   { differs = [] }: Pick<CompatibilityProgram, 'differs'>,
   level: ProtectionLevel,

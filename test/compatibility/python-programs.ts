@@ -1,4 +1,4 @@
-/** Python with what its library has for processes, networks and databases; CPython's own tests are tried elsewhere. */
+/** Python and its library for processes, networks and databases. CPython's own tests run elsewhere. */
 import type { CompatibilityProgram } from './program.ts'
 
 export const pythonPrograms: readonly CompatibilityProgram[] = [

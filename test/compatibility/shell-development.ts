@@ -1,9 +1,8 @@
-/** Compilers, package managers, terminals and editors, in shell scripts: what takes too long for every day. */
+/** Compilers, package managers, terminals and editors, in shell scripts that take too long for the daily suite. */
 import type { CompatibilityProgram } from './program.ts'
 
 const leak = '#include <stdlib.h>\nint main(void) { int *list = malloc(4); return list == 0; }\n'
 
-/** Terabytes of addresses, of which it touches few. */
 const noShadow =
   'AddressSanitizer reserves terabytes of address space, and without a cgroup `RLIMIT_DATA` counts reserved memory.'
 

@@ -1,4 +1,4 @@
-/** The tools of a usual machine, in shell scripts as people write them. */
+/** The usual tools of a machine, in typical shell scripts. */
 import type { CompatibilityProgram } from './program.ts'
 
 export const shellPrograms: readonly CompatibilityProgram[] = [

@@ -1,6 +1,6 @@
 /**
- * What honest programs do elsewhere and cannot do in a cell: in Python, because it names errors and speaks to the
- * kernel. `attempt(action)` prints what the action returns, or the error that it raises.
+ * What honest programs can do elsewhere but not in a cell: in Python, because it names errors and can make system
+ * calls. `attempt(action)` prints what the action returns, or the error that it raises.
  */
 import type { CompatibilityProgram } from './program.ts'
 

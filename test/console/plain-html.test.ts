@@ -1,4 +1,4 @@
-/** What stays of a guest's HTML: elements of a list, and text. */
+/** A guest's HTML keeps only its text and the elements of an allowlist. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** Node's part of the contract, in a file of its own: it starts slowest, and shares its harness with Bun. */
+/** Node's part of the contract, in a separate file because Node starts slowest. It shares its harness with Bun. */
 import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { describeRuntime } from './runtime.contract.ts'
 import { nodePrograms } from './runtime/javascript.programs.ts'

@@ -1,4 +1,4 @@
-/** The same suite again, where each run finds a worker that waits for it. */
+/** The same suite again, with a parked worker for each run. */
 import type { PoolSizes } from '../../src/index.ts'
 import { createLazaret } from '../support/create-lazaret.ts'
 import { levelHere } from '../support/machine/level-here.ts'
@@ -28,9 +28,9 @@ const parked = {
   drive: () => driveParked({ bun: { forks: false }, node: { forks: false } }),
   how: ', parked',
 }
-/** Without namespaces there are no forks, and these would be parked once more. */
+/** Without namespaces there are no forks, and these tests would repeat those with parked workers. */
 const canFork = (await levelHere()) !== 'restricted'
-/** What forks there have to be, test/jail/cell/engine-forks.test.ts says. */
+/** test/jail/cell/engine-forks.test.ts checks which runs must be forks. */
 const forked = { drive: () => driveParked(), how: ', forked' }
 
 describeRuntime(shellPrograms, toolchains.shell() === null && 'neither bash nor sh is installed', parked)

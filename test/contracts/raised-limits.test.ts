@@ -1,4 +1,4 @@
-/** A worker that waits was started under the operator's defaults; a run may ask for more than those. */
+/** Parked workers are started with the operator's default limits, but a run may request higher ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 /**
- * The same suite again, through `lazaret/client` and a real server: what is a line's difference for callers. The server
- * passes on what a runtime says and knows none of them, so one with a harness and the shell, which has none, stand for all.
+ * The same suite again, through `lazaret/client` and a real server, which callers choose in one line. The server treats
+ * all runtimes alike, so it is enough to test one with a harness, and the shell, which has none.
  */
 import { connectLazaret } from '../../src/adapters/client/index.ts'
 import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'

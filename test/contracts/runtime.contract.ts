@@ -1,4 +1,4 @@
-/** The one suite that every runtime passes unchanged, driven through the public API. */
+/** The suite that every runtime must pass unchanged, through the public API. */
 import { after, before, describe } from 'node:test'
 
 import { createLazaret } from '../support/create-lazaret.ts'
@@ -30,7 +30,9 @@ export interface RuntimeDriver {
   readonly dispose: () => Promise<void>
 }
 
-/** Every run in a cell that is built for it, or the first of each kind: as it comes. */
+/**
+ * Runs with default options: the first of a kind gets a cell that is built for it, later ones may get a parked worker.
+ */
 function drivePlainly(): RuntimeDriver {
   const lazaret = createLazaret()
   return { run: (request) => lazaret.run(request), dispose: () => lazaret[Symbol.asyncDispose]() }

@@ -1,4 +1,4 @@
-/** docs/guide/values.md is true: each row of its tables is run in each language that it names. */
+/** docs/guide/values.md: each row of its tables is run in each language that it names. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { runInThisContext } from 'node:vm'
@@ -85,7 +85,7 @@ describe('docs/guide/values.md: from Python', () => {
     const wrong = rows.flatMap(([expression = '', live = '', tag], index) => {
       const expected = evaluate(live)
       const actual = (value as unknown[])[index]
-      // An exception brings a stack of its own, or none.
+      // An exception has its own stack, or none.
       if (expected instanceof Error && actual instanceof Error) expected.stack = actual.stack ?? ''
       const actualTag: unknown = Reflect.get(Object((valueTagged as unknown[])[index]), '$type') ?? ''
       const difference =

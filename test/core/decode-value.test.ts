@@ -1,4 +1,4 @@
-/** What decoding promises beyond the round trip: which objects stay one, where it stops, and how long it may take. */
+/** Guarantees of decoding beyond the round trip: shared objects, the maximum depth, and the time that it may take. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decodeSteps, decodeTagged } from '../../src/core/values/decode-value.ts'

@@ -68,7 +68,7 @@ describe('Encoding a value and decoding it again', () => {
   })
 
   test('keeps an invalid date', () => {
-    // Apart from the property above: to the comparison of Node 22 no invalid date equals another.
+    // Not part of the property above, because for Node 22's comparison no two invalid dates are equal.
     const [, date] = roundTrip(['before', new Date(NaN)]) as [string, Date]
     assert.ok(date instanceof Date)
     assert.equal(date.getTime(), NaN)
@@ -135,7 +135,7 @@ describe('Encoding a value', () => {
   test('leaves plain JSON as it is', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
-        // A trip through JSON text takes the sign from -0, which is not JSON's.
+        // JSON text loses the sign of -0.
         const json: unknown = JSON.parse(JSON.stringify(value))
         assert.deepStrictEqual(encodeValue(json).value, json)
       }),

@@ -1,4 +1,4 @@
-/** Packages that tests make themselves: wheels, source archives and tarballs of npm, as installers read them. */
+/** Packages that tests create: wheels, source archives and npm tarballs, as installers read them. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,10 @@ export function makeWheel(
   return write(folder, `${name}-${version}-py3-none-any.whl`, zip(all))
 }
 
-/** A source archive that builds itself, with nothing to fetch: `backend` runs when it is installed. Source: PEP 517. */
+/**
+ * A source archive with its own build backend, which needs no download: `backend` runs during installation. Source: PEP
+ * 517.
+ */
 export async function makeSourceArchive(
   folder: string,
   { name, version }: PackageName,
@@ -50,7 +53,7 @@ export async function makeSourceArchive(
   return write(folder, `${root}.tar.gz`, await tarball(Object.fromEntries(inRoot) as Contents))
 }
 
-/** `module` is the text of the only module of the wheel. */
+/** `module` is the source of the wheel's only module. */
 const wheelBuilder = (name: string, version: string): string => `
 import os, zipfile
 module = ''
@@ -92,7 +95,7 @@ function write(folder: string, name: string, bytes: Uint8Array): string {
   return join(folder, name)
 }
 
-/** Nothing is compressed. Source: APPNOTE.TXT of PKWARE, sections 4.3.7, 4.3.12 and 4.3.16. */
+/** Stores the files without compression. Source: APPNOTE.TXT of PKWARE, sections 4.3.7, 4.3.12 and 4.3.16. */
 function zip(files: Contents): Uint8Array {
   const locals: Buffer[] = []
   const directory: Buffer[] = []

@@ -1,4 +1,4 @@
-/** Environments from local files: made, used by every kind of guest, replaced, locked and removed. */
+/** Environments from local files: created, used by every kind of guest, replaced, locked and removed. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

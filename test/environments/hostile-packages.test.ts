@@ -1,4 +1,4 @@
-/** Packages that attack whoever installs them: their code runs in a sandbox, and what comes out is looked at. */
+/** Packages that attack during installation: their code runs in a sandbox, and the test examines the result. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import { useEnvironments } from './use-environments.ts'
 const { lazaret, folder, store, offline } = await useEnvironments()
 const { environments } = lazaret
 
-/** What strangers' code does when it is installed; what it found out goes into the package. */
+/** The attacks during installation. Their findings are written into the package. */
 function attack(port: number, host: string): string {
   return `
 import json, os, socket, subprocess

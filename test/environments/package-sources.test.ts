@@ -1,4 +1,4 @@
-/** Where builds look for packages: what the machine's own configuration names, and who may have written that. */
+/** The package sources of builds: those in the machine's configuration, and who may have written it. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

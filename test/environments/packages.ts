@@ -1,4 +1,4 @@
-/** The packages that tests of environments install, and why they cannot be where they cannot. */
+/** The packages that tests of environments install, and the reasons to skip these tests. */
 import { spawnSync } from 'node:child_process'
 
 import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'

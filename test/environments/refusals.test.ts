@@ -1,4 +1,4 @@
-/** What is refused of environments, and with which words. */
+/** What environments refuse, and the messages. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

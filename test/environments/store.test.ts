@@ -1,4 +1,6 @@
-/** The store on disk: what dead processes left goes, what living ones do beside each other stands, at every moment. */
+/**
+ * The store on disk: leftovers of dead processes are removed, and concurrent processes never damage each other's work.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,7 +34,7 @@ async function keep(store: EnvironmentStore, name: string): Promise<void> {
 test('a build removes leftovers of dead processes, but not those of running ones', async () => {
   const { place, store } = openStore('leftovers')
   const living = nameOfThisHost()
-  // Of a process that has ended, and whose start no later one of that number shares.
+  // The mark of a process that has ended. No later process with its pid has the same start time.
   const dead = living.replace(/-\d+-\d+-\d+$/, `-${spawnSync('true').pid}-1-1`)
   assert.notEqual(dead, living)
   for (const host of [dead, living]) {
@@ -86,7 +88,8 @@ test('an environment that is being stored does not count as unnamed', async () =
   for (let round = 0; round < 25; round++) {
     const over = new AbortController()
     const keeping = keep(store, 'site').finally(() => over.abort())
-    // As `prune()` does with what had no name when it looked; several, so that they are at every point of their way.
+    // Works like `prune()` on environments that had no name when it looked. Several run at once, so they overlap at
+    // every point.
     const remove = async (): Promise<void> => {
       while (!over.signal.aborted) await other.removeUnused(hash)
     }

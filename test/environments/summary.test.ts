@@ -1,4 +1,4 @@
-/** What installers report, where the code of packages may have written it. */
+/** Reports of installers, which code of packages may have forged. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** A Lazaret with a folder for environments of its own, and packages to install. */
+/** A Lazaret with its own folder for environments, and packages to install. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,9 +1,9 @@
-/** Holds a run's result against what its row in the table says. */
+/** Compares a run's result with its row in the table. */
 import assert from 'node:assert/strict'
 import type { RunResult } from '../../../src/core/result.ts'
 import type { Expected } from './program.ts'
 
-/** Throws an AssertionError that names what differs. */
+/** Throws an AssertionError that names the difference. */
 export function assertResult(result: RunResult, expected: Expected): void {
   const { outcome } = result
   const { stdout = '', stderr = '', logs, error } = expected
@@ -26,7 +26,7 @@ export function assertResult(result: RunResult, expected: Expected): void {
     )
   const everything = `${result.stdout}${described(result)}`
   assert.doesNotMatch(everything, /\/opt\/lazaret/)
-  // A worker words its own stacks.
+  // Stacks of workers contain other frames.
   if (!everything.includes('[worker eval]')) assert.doesNotMatch(everything, /node:internal/)
 }
 

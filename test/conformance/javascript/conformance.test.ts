@@ -1,6 +1,6 @@
 /**
- * The same programs in both engines, with the same expectations. A row that names a difference of an engine must differ:
- * the day the engine behaves as the others do, its difference has to go.
+ * The same programs in both engines, with the same expectations. If a row names a difference of an engine, that engine
+ * must differ, so the difference has to be removed when the engine no longer does.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -35,7 +35,7 @@ const tables: Readonly<Record<string, readonly ConformanceProgram[]>> = {
   processes,
   interfaces,
 }
-/** How each program is run: in a newly started process, and in a fork of a Bun that has executed sample runs. */
+/** The ways to run each program: in a newly started process, and in a fork of a Bun that has executed sample runs. */
 const ways = ['bun', 'node', 'a fork of bun'] as const
 type Way = (typeof ways)[number]
 const engineOf = (way: Way): EngineName => (way === 'node' ? 'node' : 'bun')
@@ -64,7 +64,7 @@ async function run(program: ConformanceProgram, way: Way): Promise<void> {
   settled.set(keyOf(program, way), result)
 }
 
-// All before the first test: several at a time, while each test still has its own line in the report.
+// All programs run before the first test, several at a time, and still each has its own test in the report.
 before(async () => {
   const waiting = ways.flatMap((way) => programs.map((program) => ({ program, way })))
   const work = async (): Promise<void> => {

@@ -1,10 +1,10 @@
-/** The console of Node's documentation: each method, on stdout or stderr and in the logs alike. */
+/** Each console method of Node's documentation, on stdout or stderr and in the logs. */
 import { type ConformanceProgram, type Expected } from './program.ts'
 
 type Log = NonNullable<Expected['logs']>[number]
 type Row = readonly [title: string, code: string, logs: readonly Log[]]
 
-/** Every log is a line, or some, of its stream. */
+/** Every log is one or more lines of its stream. */
 const logged = (rows: readonly Row[]): ConformanceProgram[] =>
   rows.map(([title, code, logs]) => {
     const text = (wanted: boolean): string =>

@@ -1,4 +1,4 @@
-/** How programs fail: in the program's own lines, through every compiler, with what the engines know. */
+/** How programs fail: with the program's own line numbers, through every compiler, as far as the engines know them. */
 import { type ConformanceProgram, type Expected, inTypeScript } from './program.ts'
 
 type ErrorRow = readonly [title: string, code: string, error: NonNullable<Expected['error']>]

@@ -1,10 +1,10 @@
-/** What the tables of this folder hold: one feature a program, from the documentation of the language or the API. */
+/** An entry of this folder's tables: one program for one feature, from the documentation of the language or the API. */
 import type { LogEntry } from '../../../src/core/output.ts'
 import type { RunRequest } from '../../../src/core/request.ts'
 
 export type EngineName = 'bun' | 'node'
 
-/** What of a run's result is compared. What is not said must be empty, and the exit code 0. */
+/** The compared parts of a run's result. Absent parts must be empty, and the exit code 0. */
 export interface Expected {
   readonly value?: unknown
   readonly stdout?: string | RegExp
@@ -21,7 +21,7 @@ export interface Expected {
   }
 }
 
-/** Where an engine behaves in its own way, and why that is so. */
+/** How an engine differs, and why. */
 export interface Difference {
   readonly reason: string
   readonly expected: Expected
@@ -31,16 +31,16 @@ export interface ConformanceProgram extends Pick<
   RunRequest,
   'code' | 'files' | 'stdin' | 'args' | 'env' | 'input'
 > {
-  /** Ends the sentence "It runs …". */
+  /** Completes the sentence "It runs …". */
   readonly title: string
-  /** The chapter it was written from. */
+  /** The chapter that it was written from. */
   readonly from: string
   readonly language?: 'typescript'
   readonly expected: Expected
   readonly differs?: Partial<Record<EngineName, Difference>>
 }
 
-/** Most programs have nothing but a value. */
+/** For programs that have only a value, which are most. */
 export const valueOf = (
   from: string,
   rows: readonly (readonly [title: string, code: string, value: unknown])[],

@@ -1,4 +1,4 @@
-/** ECMA-262, chapters 14 and 16: what each kind of statement does, and what value a program has. */
+/** ECMA-262, chapters 14 and 16: each kind of statement, and the value of a program. */
 import { valueOf } from './program.ts'
 
 export const statements = [

@@ -1,4 +1,4 @@
-/** Code that does not compile: where it says so, before any of it has run. */
+/** Code that does not compile: the position in the error, which comes before any of it has run. */
 import { type ConformanceProgram, type Expected, inTypeScript } from './program.ts'
 
 type ErrorRow = readonly [title: string, code: string, error: NonNullable<Expected['error']>]

@@ -1,4 +1,4 @@
-/** The TypeScript handbook, for files of the workspace: a program may import them whatever it is written in. */
+/** The TypeScript handbook, for files of the workspace, which programs in either language may import. */
 import { type ConformanceProgram, inTypeScript } from './program.ts'
 
 const files = {

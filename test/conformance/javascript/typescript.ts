@@ -1,4 +1,4 @@
-/** The TypeScript handbook: what of the language leaves something to run, and what vanishes. */
+/** The TypeScript handbook: syntax that becomes code, and syntax that is erased. */
 import { inTypeScript, valueOf } from './program.ts'
 
 const note = 'const seen: any[] = []\nfunction note(...args: any[]): any { seen.push(args.slice(1)) }\n'

@@ -1,16 +1,16 @@
 /**
- * One small program and all that it has to come back with. What a case leaves out has to be empty: no value, no output,
- * no display, and an end with exit code 0. The programs follow Python's own documentation.
+ * One small program and its complete expected result. What a case omits must be empty: no value, no output, no display,
+ * and exit code 0. The programs follow Python's own documentation.
  */
 import type { JsonTagged } from '../../../src/core/values/values.ts'
 import type { MimeBundle } from '../../../src/core/output.ts'
 import type { RunRequest } from '../../../src/index.ts'
 
 export interface PythonCase {
-  /** The feature, as the documentation calls it. */
+  /** The feature, in the documentation's words. */
   readonly feature: string
   readonly code: string
-  /** The first Python that has the feature, or shows it in this way. */
+  /** The first version of Python that has the feature, or shows it in this way. */
   readonly since?: readonly [major: number, minor: number]
   /** In the tagged encoding. */
   readonly value?: JsonTagged
@@ -18,7 +18,7 @@ export interface PythonCase {
   readonly stderr?: string | RegExp
   readonly displays?: readonly MimeBundle[]
   readonly exitCode?: number
-  /** The run fails with it; with `isSyntax` it does not compile. */
+  /** The run fails with this error; with `isSyntax` the code does not compile. */
   readonly error?: {
     readonly name: string
     readonly message?: string | RegExp

@@ -1,4 +1,4 @@
-/** The language reference: the data model, classes and what the main module is. */
+/** The language reference: the data model, classes and the main module. */
 import type { PythonCase } from './case.ts'
 
 export const classes: readonly PythonCase[] = [

@@ -1,6 +1,6 @@
 /**
- * Python as its documentation describes it, program by program. `LAZARET_TEST_PYTHON` names another interpreter to try;
- * cases that need a newer one than is here are named in one skipped test.
+ * Python as its documentation describes it, program by program. `LAZARET_TEST_PYTHON` names another interpreter to
+ * test. One skipped test names the cases that need a newer interpreter.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -18,12 +18,12 @@ import { statements } from './statements.ts'
 import { system } from './system.ts'
 
 const areas = { expressions, statements, classes, asynchronous, failures, library, system, displays }
-/** Programs at a time; more than the cores, because much of a start is waiting. */
+/** Programs at a time: more than there are processors, because a start mostly waits. */
 const concurrency = 4
 
 const configured = process.env['LAZARET_TEST_PYTHON']
 const { run } = await useLazaret({
-  // As callers have it: to start an interpreter for each would be most of the work.
+  // With the default pools, as callers have them: otherwise most of the work would be to start interpreters.
   pools: {},
   ...(configured !== undefined && { toolchains: { python: configured } }),
 })
@@ -32,7 +32,7 @@ const [major, minor] = valueTagged as [number, number]
 const isHere = ({ since = [3, 9] }: PythonCase) =>
   major > since[0] || (major === since[0] && minor >= since[1])
 
-// Before the first test: what is left behind can only be told when nothing else runs.
+// All run before the first test, because leftovers can only be detected while nothing else runs.
 const results = await runAll(Object.values(areas).flat().filter(isHere))
 
 for (const [area, cases] of Object.entries(areas)) {
@@ -54,7 +54,7 @@ test(
   () => assert.ok(Object.values(areas).flat().length >= 80),
 )
 
-/** Starts them in order, a few at a time. */
+/** Runs them in order, a few at a time. */
 async function runAll(cases: readonly PythonCase[]): Promise<ReadonlyMap<PythonCase, RunResult>> {
   const ended = new Map<PythonCase, RunResult>()
   const waiting = cases.values()

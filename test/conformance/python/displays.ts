@@ -1,4 +1,4 @@
-/** What a program shows: `display()` and rich representations, as IPython's documentation describes them. */
+/** Displays: `display()` and rich representations, as IPython's documentation describes them. */
 import type { PythonCase } from './case.ts'
 
 const rich = (...methods: readonly string[]): string =>

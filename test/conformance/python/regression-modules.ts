@@ -1,10 +1,10 @@
 /**
- * Which of CPython's own tests are run inside and outside, and which of them meet a wall. A module's name may go on with
- * one of its classes where the whole of it would take minutes.
+ * The tests of CPython that run inside and outside, and those that fail at a wall. A module's name may include one of
+ * its classes if the whole module would take minutes.
  */
 import type { ProtectionLevel } from '../../../src/index.ts'
 
-/** The quick ones, for every day. */
+/** The fast ones, for the daily suite. */
 export const dailyModules: readonly string[] = [
   ...['test_bisect', 'test_contextlib', 'test_coroutines', 'test_fractions', 'test_functools'],
   ...['test_generators', 'test_linecache', 'test_string', 'test_textwrap', 'test_typing'],
@@ -18,7 +18,7 @@ const fileModules = [
 
 /** Processes, threads, signals and terminals. */
 const processModules = [
-  // Each with `poll`; once more without it, which no wall can tell apart, is wide.
+  // Each with `poll`. The variants without it, which meet the same walls, are in the wide suite.
   ...['test_subprocess.ProcessTestCase', 'test_subprocess.POSIXProcessTestCase', 'test_threading'],
   'test_asyncio.test_subprocess.SubprocessPidfdWatcherTests',
   ...['test_asyncio.test_unix_events', 'test_builtin'],
@@ -39,16 +39,16 @@ const networkModules = [
   ...['test_socket.TestUnixDomain', 'test_ssl.BasicSocketTests', 'test_uuid'],
 ]
 
-/** The language, and what of its library programs use most. */
+/** The language, and the most used parts of its library. */
 const languageModules = [
   ...['test_datetime', 'test_decimal', 'test_hashlib', 'test_json', 'test_pickle'],
   ...['test_random', 'test_re', 'test_secrets', 'test_struct', 'test_zlib'],
 ]
 
-/** For `npm run test:all`: what a wall could stand in the way of. Those that take longest come first. */
+/** For `npm run test:all`: what a wall could affect. The slowest come first. */
 export const deepModules: readonly string[] = [...processModules, ...fileModules, ...networkModules]
 
-/** For `npm run test:all -- --wide`; those that take longest come first. */
+/** For `npm run test:all -- --wide`. The slowest come first. */
 export const wideModules: readonly string[] = [
   ...['test_subprocess', 'test_zipfile', 'test_tarfile', 'test_io', 'test_cmd_line'],
   ...['test_signal.ItimerTest', 'test_argparse', 'test_asyncio.test_base_events'],
@@ -66,13 +66,13 @@ export const wideModules: readonly string[] = [
   ...['test_statistics', 'test_sysconfig', 'test_traceback', 'test_unicode'],
   ...['test_unicodedata', 'test_urllib2_localnet', 'test_urlparse', 'test_warnings'],
   'test_zoneinfo',
-  // They meet the walls that test_os and test_posixpath, test_threading and test_asyncio.test_server meet.
+  // They meet the same walls as test_os and test_posixpath, test_threading and test_asyncio.test_server.
   ...['test_pathlib', 'test_concurrent_futures.ThreadPoolExecutorTest'],
   'test_asyncio.test_streams',
   ...languageModules,
 ]
 
-/** Those whose walls are built in another way where there are no cgroups and no ids to give. */
+/** Modules whose walls are built differently without cgroups and separate ids. */
 export const plainUserModules: readonly string[] = [
   ...['test_asyncio.test_unix_events', 'test_ctypes', 'test_fcntl', 'test_mmap'],
   ...[
@@ -94,10 +94,10 @@ export const plainUserModules: readonly string[] = [
 
 export interface RegressionDifference {
   readonly module: string
-  /** The tests' ids, by their ends. */
+  /** The last parts of the tests' ids. */
   readonly tests: readonly string[]
   readonly reason: string
-  /** Levels at which it differs; everywhere when it is not said. */
+  /** The levels at which it differs; all levels if absent. */
   readonly at?: readonly ProtectionLevel[]
 }
 
@@ -273,7 +273,7 @@ export const regressionDifferences: readonly RegressionDifference[] = [
   },
 ]
 
-/** Without the tests that are known to meet a wall at this level. */
+/** Omits the tests that are known to fail at a wall at this level. */
 export function findUnexplained(
   differences: ReadonlyMap<string, string>,
   { module, level }: { readonly module: string; readonly level: ProtectionLevel },
@@ -284,7 +284,7 @@ export function findUnexplained(
   return new Map([...differences].filter(([id]) => !known.some((end) => id.endsWith(end))))
 }
 
-/** A difference of a whole module is one of each of its classes. */
+/** A difference of a whole module also applies to each of its classes. */
 function isPartOf(module: string, whole: string): boolean {
   return module === whole || module.startsWith(`${whole}.`)
 }

@@ -1,4 +1,4 @@
-/** CPython's own tests inside a cell and outside: each has to end in the same way, but for the walls. */
+/** CPython's own tests inside a cell and outside: except for the walls, each must end in the same way. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -14,10 +14,10 @@ interface Ends {
   readonly outside: Outcomes
 }
 
-/** Modules at a time. Some of them measure time, and many of them wait rather than compute. */
+/** Modules at a time. Some of them measure time, and many wait rather than compute. */
 const concurrency = 2
 
-/** Declares the tests; `modulesAt` says which are run at the level that is reached here. */
+/** Declares the tests. `modulesAt` returns the modules for the level of this machine. */
 export async function testRegression(
   modulesAt: (level: ProtectionLevel) => readonly string[],
 ): Promise<void> {
@@ -27,7 +27,7 @@ export async function testRegression(
   const skip =
     python === null &&
     'no interpreter here has the tests of CPython (such as Debian’s libpython3.11-testsuite)'
-  // Before the first test: what is left behind can only be told when nothing else runs.
+  // All run before the first test, because leftovers can only be detected while nothing else runs.
   const ended =
     python === null
       ? new Map<string, PromiseSettledResult<Ends>>()
@@ -55,7 +55,7 @@ export async function testRegression(
   })
 }
 
-/** Each outside and then inside, in order, a few at a time. */
+/** Runs each outside and then inside, in order, a few at a time. */
 async function runAll(
   lazaret: TestLazaret['lazaret'],
   names: readonly string[],

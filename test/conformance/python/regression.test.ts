@@ -1,4 +1,4 @@
-/** The quicker ones of CPython's own tests, inside and outside a cell; the others are in `test-deep/`. */
+/** The faster ones of CPython's own tests, inside and outside a cell; the others are in `test-deep/`. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

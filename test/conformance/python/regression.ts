@@ -1,17 +1,17 @@
 /**
- * CPython's own tests (the package `test`), a module at a time: run by the product, and by the same interpreter without
- * it. Both run one program, as a user without privileges, in an empty folder, with the same variables.
+ * CPython's own tests (the package `test`), one module at a time, in a cell and with the same interpreter outside. Both
+ * run the same program, as an unprivileged user, in an empty folder, with the same variables.
  */
 import type { Lazaret } from '../../../src/index.ts'
 import type { PythonToolchain } from '../../../src/runtimes/packages/python-question.ts'
 import { findPythonWith } from '../../support/machine/find-python.ts'
 import { plainIdentity, runOutside as runOnHost } from '../../support/hosts/outside.ts'
 
-/** What became of each test, by its id. */
+/** The outcome of each test, by its id. */
 export type Outcomes = ReadonlyMap<string, string>
 
 const MiB = 1024 * 1024
-/** For the slowest of the modules on a busy machine. */
+/** Enough for the slowest module on a busy machine. */
 const wallMs = 300_000
 
 const program = `
@@ -57,7 +57,7 @@ result = Outcomes()
 unittest.defaultTestLoader.loadTestsFromName("test." + sys.argv[1]).run(result)
 `
 
-/** An interpreter that has the tests and that a plain user may start, too. */
+/** An interpreter that has the tests and that an unprivileged user may start, too. */
 export function findPythonWithTests(): PythonToolchain | null {
   return findPythonWith(['test.test_json'], plainIdentity)
 }
@@ -85,7 +85,7 @@ export async function runOutside(python: string, module: string): Promise<Outcom
   return new Map(Object.entries(JSON.parse(saved) as Record<string, string>))
 }
 
-/** Ids of tests that ended in different ways, with both. How exactly one failed does not matter. */
+/** Ids of tests that ended differently, with both outcomes. All failures count as the same. */
 export function listDifferences(inside: Outcomes, outside: Outcomes): ReadonlyMap<string, string> {
   const kind = (outcome = 'missing') => outcome.replace(/^failed: .*/s, 'failed')
   const ids = new Set([...outside.keys(), ...inside.keys()])

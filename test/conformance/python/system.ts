@@ -1,4 +1,4 @@
-/** The library reference: streams, processes, threads, signals and what a guest finds around it. */
+/** The library reference: streams, processes, threads, signals and the guest's environment. */
 import { type PythonCase, bytes, tuple } from './case.ts'
 
 const square = 'def square(x):\n    return x * x\n\n'

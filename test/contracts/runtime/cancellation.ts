@@ -1,4 +1,4 @@
-/** The caller changes its mind. */
+/** The caller cancels a run. */
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { it } from 'node:test'

@@ -1,4 +1,4 @@
-/** What a program is given: stdin, arguments, and the structured input. */
+/** The input of a program: stdin, arguments and the structured input. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { it } from 'node:test'

@@ -1,4 +1,4 @@
-/** Runs do not know of each other. */
+/** Runs learn nothing about each other. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
@@ -15,12 +15,12 @@ export function contractOfIsolation({ programs, run }: ContractParts): void {
       onOutput: () => started.resolve(),
     })
     await Promise.race([started.promise, neighbour])
-    // With a variable that an engine reads when it starts, so that all of them are those of the process itself.
+    // LANG, which an engine reads when it starts, makes this a cold start, so all variables are the process's own.
     const { stdout } = await run(programs.spy, { env: { MARK: 'own-mark', LANG: 'C.UTF-8' } })
     controller.abort()
     assert.deepEqual((await neighbour).outcome, { kind: 'cancelled' })
     assert.match(stdout, /own-mark/)
-    // Files of the system may be called after neighbours too.
+    // Files of the system may have `neighbour` in their names, too.
     assert.doesNotMatch(stdout, /neighbour-(mark|file)/)
   })
 

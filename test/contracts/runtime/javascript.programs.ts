@@ -5,7 +5,7 @@ const quote = (text: string): string => JSON.stringify(text)
 const files = "import * as fs from 'node:fs'\n"
 const processes = "import { spawn } from 'node:child_process'\n"
 
-/** The same programs for both engines: what differs between them is not the guest's to see. */
+/** The same programs for both engines, because guests must not notice a difference. */
 function javascriptPrograms(runtime: 'bun' | 'node', memoryBytes: number): RuntimePrograms {
   return {
     runtime,

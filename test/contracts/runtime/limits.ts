@@ -1,4 +1,4 @@
-/** What a program may use, and what becomes of one that wants more. */
+/** What a program may use, and what happens to one that exceeds it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
@@ -7,7 +7,7 @@ import type { Patient } from '../../support/patient-run.ts'
 import type { RunResult } from '../../../src/index.ts'
 import type { ContractParts } from '../runtime.contract.ts'
 
-/** How late a busy test machine may be; an idle one ends a run within 50 ms. */
+/** The allowed delay of a busy machine; an idle one ends a run within 50 ms. */
 const lateMs = 250
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -47,7 +47,7 @@ export function contractOfLimits({ programs, run }: ContractParts): void {
   })
 
   it('starts with any memory limit that is large enough', async () => {
-    // Engines reserve in steps: where a bigger one fits, what comes after it may not.
+    // Engines reserve memory in steps: a larger step that just fits may leave too little memory for what follows.
     for (const more of [0, 64, 192, 256, 320, 448, 768, 960, 1984]) {
       const memoryBytes = programs.memoryBytes + more * MiB
       const limits = { memoryBytes, diskBytes: 16 * MiB }
@@ -90,7 +90,7 @@ function contractOfProcesses({ programs, run }: ContractParts): void {
 
   it('refuses one process too many, and reports it if there is evidence that the program failed because of that', async () => {
     const { outcome, receipt } = await run(spawnForever, { limits: { processesMax: 40 } })
-    // An rlimit keeps no count of what it refused, so there it is the guest's own failure.
+    // An rlimit does not count refusals, so with it the run only fails.
     if (receipt.limits.processesMax.by === 'rlimit') assert.equal(outcome.kind, 'failed')
     else assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: 40 })
   })

@@ -1,4 +1,4 @@
-/** What a program prints: where it arrives, when, and in which order. */
+/** The output of a program: where, when and in which order it arrives. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
@@ -26,13 +26,13 @@ export function contractOfOutput(parts: ContractParts): void {
       times,
       times.toSorted((a, b) => a - b),
     )
-    // Whole microseconds, and no digits of binary fractions beyond them.
+    // Whole microseconds, without further digits of a binary fraction.
     for (const atMs of times) assert.match(String(atMs), /^\d+(\.\d{1,3})?$/)
   })
 
   it('delivers output before the program ends', async () => {
     const controller = new AbortController()
-    // It sleeps for ever: only somebody who saw its output can end it.
+    // It sleeps for ever, so only a caller that has received its output can end it.
     const { outcome, stdout } = await run(programs.printThenSleep('ready'), {
       signal: controller.signal,
       onOutput: () => controller.abort(),
@@ -41,7 +41,7 @@ export function contractOfOutput(parts: ContractParts): void {
   })
 
   it('carries every character whole, also those cut between two pieces', async () => {
-    // Three bytes each, so that the pieces' sizes, powers of two, fall inside one.
+    // Three bytes each, so that pieces whose sizes are powers of two end inside a character.
     const text = '€'.repeat(100_000)
     const pieces: string[] = []
     const { stdout } = await run(programs.print(text), { onOutput: (chunk) => pieces.push(chunk.text) })

@@ -1,4 +1,4 @@
-/** What the contract needs of a language: the same small programs, written in each. */
+/** The small programs that the contract needs in each language. */
 import type { GuestError } from '../../../src/core/outcome.ts'
 import type { Language, RuntimeName } from '../../../src/core/request.ts'
 import type { RunResult } from '../../../src/core/result.ts'
@@ -11,9 +11,9 @@ export interface RuntimePrograms {
   readonly language: Language
   /** Prints `text` to stdout, and nothing else. */
   readonly print: (text: string) => string
-  /** Prints `out 1` and `out 2` to stdout and, between and after them, `err 1` and `err 2` to stderr, a line each. */
+  /** Prints the lines `out 1`, `err 1`, `out 2`, `err 2` in this order: `out` to stdout, `err` to stderr. */
   readonly printToBoth: string
-  /** Ends with this exit code without an error. */
+  /** Exits with this code, without an error. */
   readonly exitWith: (exitCode: number) => string
   /** Copies stdin to stdout, byte for byte, to its end. */
   readonly copyStdin: string
@@ -31,50 +31,52 @@ export interface RuntimePrograms {
   readonly printNames: (...paths: readonly string[]) => string
   /** Writes these bytes to stdout. */
   readonly printBytes: (bytes: readonly number[]) => string
-  /** Writes exactly so many `x` to stdout and nothing else, then ends. */
+  /** Writes exactly `bytes` times `x` to stdout and nothing else, then ends. */
   readonly fill: (bytes: number) => string
   /** Prints `text`, flushed, then computes for ever. */
   readonly printThenLoop: (text: string) => string
   /** Prints `text`, flushed, then sleeps for ever. */
   readonly printThenSleep: (text: string) => string
-  /** Computes for ever in as many processes as it says, after it printed `text`. */
+  /** Prints `text`, then computes for ever in this many processes. */
   readonly loopInChildren: (children: number, text: string) => string
-  /** Prints `text`, then ends itself with this signal. */
+  /** Prints `text`, then kills itself with this signal. */
   readonly dieBy: (signal: 'SIGTERM' | 'SIGKILL', text: string) => string
-  /** Starts a process that sleeps for ever and holds stdout, prints `parent is done` and ends. */
+  /** Starts a process that sleeps for ever with the same stdout, prints `parent is done` and ends. */
   readonly leaveProcessBehind: string
-  /** Allocates memory and touches it until it is ended. */
+  /** Allocates memory and touches it until it is killed. */
   readonly allocateForever: string
-  /** Time in which the runtime has started even on a busy machine. */
+  /** A time within which the runtime starts even on a busy machine. */
   readonly startMs: number
   /** A memory limit above what the runtime itself needs. */
   readonly memoryBytes: number
-  /** Writes to `full` until the disk is full, and fails of it. */
+  /** Writes to `full` until the disk is full, and fails because of that. */
   readonly fillDisk: string
-  /** Starts processes that sleep until one more cannot be started, and fails of it; null where it would wait instead. */
+  /**
+   * Starts sleeping processes until one cannot be started, and fails because of that; null if it would wait instead.
+   */
   readonly spawnForever: string | null
   /**
    * Prints the environments of all processes that it can read, and the names in all folders where another run may have
-   * something; what it cannot list it guesses.
+   * something. It guesses names in folders that it cannot list.
    */
   readonly spy: string
-  /** Programs that do not compile, or die of an error nobody caught; null where the language knows only exit codes. */
+  /** Programs that do not compile, or end with an uncaught error; null if the language has only exit codes. */
   readonly errors: {
     readonly uncaught: { readonly code: string; readonly error: Partial<GuestError> }
     readonly syntax: { readonly code: string; readonly error: Partial<GuestError> }
   } | null
-  /** A program with a value; null where the language has none. */
+  /** A program with a value; null if the language has no values. */
   readonly value: { readonly code: string; readonly value: unknown; readonly text: string } | null
-  /** A program that makes its input visible, and where to find it then. */
+  /** A program that reveals its input, and how to get it from the result. */
   readonly input: {
     readonly code: string
     readonly received: (result: ReceivedResult, sent: unknown) => unknown
   }
-  /** Console calls, and what they say in the logs; null where the language has no console. */
+  /** Console calls, and their logs; null if the language has no console. */
   readonly console: {
     readonly code: string
     readonly logs: readonly { readonly level: string; readonly text: string }[]
   } | null
-  /** Where the toolchain lies, before `/usr/local/bin:/usr/bin:/bin` on PATH. */
+  /** Whether PATH begins with the toolchain's folder, before `/usr/local/bin:/usr/bin:/bin`. */
   readonly toolchainOnPath: boolean
 }

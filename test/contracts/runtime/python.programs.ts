@@ -1,7 +1,7 @@
 import type { RuntimePrograms } from './programs.ts'
 
 const MiB = 1024 * 1024
-/** JSON's strings are Python's, but for lone surrogates, which no program here has. */
+/** JSON strings are also Python literals, except for lone surrogates, which no program here has. */
 const quote = (text: string): string => JSON.stringify(text)
 const lines = (...text: readonly string[]): string => text.join('\n')
 

@@ -1,4 +1,4 @@
-/** The receipt says what the guest itself can see. */
+/** The receipt agrees with what the guest itself can see. */
 import assert from 'node:assert/strict'
 import { readlinkSync } from 'node:fs'
 import { it } from 'node:test'
@@ -34,7 +34,7 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
       { CapEff: noCapabilities, NoNewPrivs: '1', Seccomp: '2' },
     )
     const isRestricted = receipt.protection === 'restricted'
-    // An ordinary user may empty its bounding set only in a user namespace of its own.
+    // An ordinary user may empty its bounding set only in its own user namespace.
     if (!isRestricted || isRoot) assert.equal(observed['CapBnd'], noCapabilities)
     const ids = new Set(observed['Uid']?.split(' '))
     assert.equal(ids.size, 1)

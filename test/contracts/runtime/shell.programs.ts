@@ -30,7 +30,7 @@ export const shellPrograms: RuntimePrograms = {
   startMs: 200,
   memoryBytes: 64 * MiB,
   fillDisk: 'cat /dev/zero > full',
-  // A shell that cannot fork sleeps and tries again, for half a minute in all.
+  // A shell that cannot fork sleeps and retries, for half a minute in total.
   spawnForever: null,
   spy: [
     'cd /proc; for ((n = $$ - 300; n < $$ + 50; n++)); do cat $n/environ; done 2>/dev/null',
@@ -42,7 +42,7 @@ export const shellPrograms: RuntimePrograms = {
   value: null,
   input: {
     code: 'cat "$INPUT"',
-    // Texts and bytes are the file as they are; everything else is the tagged encoding.
+    // Text and bytes are written to the file unchanged; everything else in the tagged encoding.
     received: ({ stdout, bytes }, sent) => {
       if (sent instanceof Uint8Array) return bytes
       return typeof sent === 'string' ? stdout : decodeValue(JSON.parse(stdout))

@@ -1,11 +1,11 @@
-/** What a program finds around it: environment, folders, files. */
+/** The surroundings of a program: environment, folders, files. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
 import type { RunResult } from '../../../src/core/result.ts'
 import type { ContractParts } from '../runtime.contract.ts'
 
-/** Without a view of files of its own a run has a folder on the host's disk. */
+/** Without a mount namespace, a run has a folder on the host's disk. */
 const ownWorkspace = /^\/.*\/lazaret-[\d-]+\/run-\d+\/workspace$/
 
 export function contractOfSurroundings({ programs, run }: ContractParts): void {
@@ -71,7 +71,7 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
     const { stdout, receipt } = await run(programs.printOwnership('folder/file', 'folder', '.'), { files })
     const { protection, observed } = receipt
     const owner = [observed['Uid'], observed['Gid']].map((ids) => ids?.split(' ')[0]).join(' ')
-    // On the host's disk others can come as far as this folder, and no further.
+    // On the host's disk other users can reach this folder, but not enter it.
     const ownMode = protection === 'restricted' ? 700 : 755
     assert.equal(stdout, `644 ${owner}\n755 ${owner}\n${ownMode} ${owner}\n`)
   })
