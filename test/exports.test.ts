@@ -1,4 +1,4 @@
-/** The public surface: every name and path that others may rely on. A change here is a change for them. */
+/** The public API: every name and path that users may rely on. A change here is a change for them. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -144,7 +144,7 @@ const types = [
   'WriteFileOptions',
 ]
 
-/** What the other entries export. */
+/** The exports of the other entries. */
 const doors = [
   {
     name: 'lazaret/actor',
@@ -376,7 +376,7 @@ test('a strict project finds the types of every name', () => {
   }
 })
 
-/** With skipLibCheck off, so that the declarations themselves have to hold. */
+/** skipLibCheck is off, so that the declarations themselves are checked. */
 const consumerOptions = {
   target: 'es2022',
   lib: ['es2022', 'esnext.disposable'],
@@ -387,7 +387,7 @@ const consumerOptions = {
   noEmit: true,
 }
 
-/** Several entries may offer the same part. */
+/** Several entries may export the same name. */
 function unlessTaken(word: string, entryName: string): string {
   const before = doors.slice(
     0,

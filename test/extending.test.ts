@@ -1,4 +1,7 @@
-/** The changes in docs/internals/extending.md, made to a copy of the sources: what they add works, and nothing else had to change. */
+/**
+ * Applies the changes of docs/internals/extending.md to a copy of the sources: their additions work, and nothing else
+ * has to change.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -20,12 +23,12 @@ import { checkoutRoot, readText } from './support/sources/checkout.ts'
 
 interface Change {
   readonly file: string
-  /** Whole, for a new file; else a diff. */
+  /** The whole text of a new file; otherwise a diff. */
   readonly text: string
   readonly isNew: boolean
 }
 
-/** A block of code belongs to the file that was named last: in backticks, at the start of a line. */
+/** A block of code belongs to the last file that a line names at its start, in backticks. */
 function readChanges(section: string): Change[] {
   const changes: Change[] = []
   const pattern = /^`(src\/[^`]+)`|^```(ts|diff)\n([^]*?)^```$/gm

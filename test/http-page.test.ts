@@ -1,4 +1,4 @@
-/** docs/operate/http.md, against a real server: its commands and programs, in each of its languages. */
+/** Runs the commands and programs of docs/operate/http.md against a real server, in each of its languages. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { spawn } from 'node:child_process'

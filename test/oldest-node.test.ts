@@ -1,6 +1,6 @@
 /**
- * What the oldest Node that package.json promises has not is not used by anything that runs in it: the built files, from
- * the package's entries on. What runs in a cell has a Node or Bun of its own.
+ * The built files that the package's entries import use nothing that the oldest Node of package.json lacks. Code in a
+ * cell runs in another Node or Bun.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import type { NodeNames } from './support/sources/node-names.ts'
 const oldest = JSON.parse(readText('test/support/sources/oldest-node-names.json')) as NodeNames
 const nodes = { oldest, newest: listNodeNames() }
 
-/** The last is no import: a thread of the host's starts with it. */
+/** The last one is not imported; a thread of the host starts with it. */
 const entries = [
   'index.js',
   'adapters/actor/index.js',
@@ -25,10 +25,13 @@ const entries = [
   'runtimes/snippet/guest.js',
 ].map((name) => join(checkoutRoot, 'dist', name))
 
-/** `threadCpuUsage` is asked for before it is used; zod has a `getter` of its own. Files of a build have no lasting names. */
+/**
+ * The code checks for `threadCpuUsage` before it uses it, and `getter` is zod's own. Built files have no stable names,
+ * so these are listed by name.
+ */
 const harmless = ['.getter', '.threadCpuUsage']
 
-/** All that the entries import, and what that imports. */
+/** All files that the entries import, directly or indirectly. */
 function hostFiles(): string[] {
   const files = new Set<string>(entries)
   for (const file of files) {
@@ -62,7 +65,7 @@ test('what runs in the host uses nothing that the oldest Node lacks', () => {
   )
 })
 
-/** What V8 12.4 and Node 22.12 have not, and what the check says of it. */
+/** Code that V8 12.4 or Node 22.12 does not support, and the check's finding. */
 const newer: Readonly<Record<string, string>> = {
   'await using a = b()': 'syntax: ',
   "import json from './a.json' with { type: 'json' }": 'syntax: ',

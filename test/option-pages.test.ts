@@ -1,4 +1,4 @@
-/** What the pages say of options, compared with the table that these follow from. */
+/** The pages' statements about options, compared with the table of options. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** No table of a page stands for itself: each is generated, compared with the code, or says why it cannot be. */
+/** Every table of a page is generated, compared with the code, or has a reason why it cannot be. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ test('a test of a table reads the page', () => {
   for (const [page, file] of [...held, ...Object.entries(pageHolders)]) {
     const support = ['page-tables.ts', 'page-figures.ts'].map((one) => `test/support/pages/${one}`)
     const texts = [file, ...(file === 'test/page-tables.test.ts' ? support : [])].map(readText)
-    // A test that is told the page by its table names it in the table.
+    // A test may get the page from its own table, which then contains the name.
     const reads = file === 'test/page-table-names.test.ts' || texts.some((text) => text.includes(page))
     assert.ok(reads || readsItsFolder(file, page), `${file} does not read ${page}`)
   }
@@ -61,7 +61,7 @@ for (const table of tables) {
         names.filter((name) => !quoted.has(name)),
         [],
       )
-    // Every row names something.
+    // Every row must contain a name.
     assert.deepEqual(
       table.rows.filter((row) => !some && quotedIn(row[column] ?? '').length === 0),
       [],
@@ -88,7 +88,7 @@ test('every file that ARCHITECTURE names is there', () => {
     /^[\w./-]+\.(?:ts|c|h|py|md)$/.test(name),
   )
   assert.ok(named.length > 100)
-  // Inside a cell the harness is bundled as `guest.js`; a name without a folder is one of those beside it.
+  // Inside a cell the harness is the bundle `guest.js`; a name without a folder is a file beside it.
   const missing = named.filter((name) => !paths.some((path) => path === name || path.endsWith(`/${name}`)))
   assert.deepEqual(missing, [])
 })
@@ -99,7 +99,7 @@ test('every npm script that a page names exists', () => {
   )
   assert.ok(named.length > 30)
   assert.deepEqual(
-    // `release` is an example of somebody else's.
+    // `release` is a user's example.
     named.filter(([, name = '']) => name !== 'release' && manifest.scripts[name] === undefined),
     [],
   )
@@ -187,7 +187,7 @@ function foldersOf(path: string): string[] {
     .map(({ name }) => name)
 }
 
-/** The tests of 0003 read every page of decisions. */
+/** The tests of decision 0003 read every page of decisions. */
 function readsItsFolder(file: string, page: string): boolean {
   return readText(file).includes(page.split('/').at(-1) ?? page)
 }

@@ -1,4 +1,4 @@
-/** The tables of the pages, compared with the tables of the code: errors, outcomes, limits, levels, options, exit codes. */
+/** Tables of pages, compared with tables of the code: errors, outcomes, limits, levels, options, exit codes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -22,7 +22,7 @@ for (const { page, heading, rows } of pageTables())
 
 const guestError = { name: 'Error', message: '' }
 
-/** One of each kind: the compiler asks for the one that is missing. */
+/** One outcome of each kind: the compiler reports a missing one. */
 const outcomes: { readonly [Kind in Outcome['kind']]: Extract<Outcome, { readonly kind: Kind }> } = {
   completed: { kind: 'completed', exitCode: 3 },
   failed: { kind: 'failed', error: guestError, exitCode: 0 },

@@ -1,4 +1,4 @@
-/** The programs of the pages, in a strict project that has only the package's declarations. */
+/** Type-checks the programs of the pages in a strict project that has only the package's declarations. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,14 +8,14 @@ import { test } from 'node:test'
 import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts'
 import { findBlocks } from './support/pages/page-programs.ts'
 
-/** Those of docs/guide/agents.md need other packages: test/agents installs them. */
+/** Programs of docs/guide/agents.md need other packages, which test/agents installs. */
 const isOfOthers = (code: string) => /^import .* from '(?!lazaret|node:)/m.test(code)
 
 const programs = ['README.md', ...listFiles('docs', ['.md'])]
   .flatMap((page) => findBlocks(page, readText(page)))
   .filter(({ language, code }) => language === 'ts' && code.includes('import ') && !isOfOthers(code))
 
-/** As README.md says, and stricter. */
+/** The options of README.md, and stricter ones. */
 const compilerOptions = {
   target: 'es2022',
   lib: ['es2024', 'esnext.disposable'],

@@ -22,7 +22,7 @@ const findPostgres = 'export PATH=$PATH:$(echo /usr/lib/postgresql/*/bin) PGHOST
 const startPostgres = `${findPostgres}; pg_ctl -w -l log.txt -o '-k /tmp' start > start.txt || cat start.txt log.txt`
 const stopPostgres = `${findPostgres}; pg_ctl -w -m fast stop | tail -n 1`
 
-/** Of four writers each puts in fifty rows, and waits for the others. */
+/** Four writers run at the same time. Each inserts fifty rows, and waits for the locks of the others. */
 const shellWriter = `
 for row in $(seq 50); do echo "insert into rows values ('$1', $row);"; done | sqlite3 -cmd '.timeout 30000' base.db`
 

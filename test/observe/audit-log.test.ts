@@ -1,4 +1,4 @@
-/** The log of all work: what is in it, that nothing is in it that may not be, and what happens when it cannot be written. */
+/** The log of all work: its contents, what it must not contain, and what happens if it cannot be written. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -107,7 +107,7 @@ test('every kind of work is in it, and no code, command, input, path, variable o
     [...kinds.map(({ kind, id }) => [kind, id]), ['run', 'one']],
   )
   const [run, snippet, command] = records.map(({ statement }) => statement)
-  // By sha256sum.
+  // Computed with sha256sum.
   assert.deepEqual(run?.stdin, {
     sha256: '543d826de74291cb4e8279f13fbf2cf58113b3729555d1e23cb13f6c9c6bdb13',
     bytes: marker.length,
@@ -121,7 +121,7 @@ test('every kind of work is in it, and no code, command, input, path, variable o
   )
 })
 
-/** A file that can be written as long as it is told so. */
+/** A file whose writes can be made to fail. */
 class BreakableFile {
   isBroken = false
   isOpen = false

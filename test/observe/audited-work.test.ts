@@ -1,4 +1,4 @@
-/** The audit log of a whole Lazaret: every door is in it, and one process at a time writes to it. */
+/** The audit log of a Lazaret: it records work through every door, and only one process at a time writes to it. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

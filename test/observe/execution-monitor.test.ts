@@ -1,4 +1,4 @@
-/** Counts of how programs ended, and alerts about clients that break their limits again and again. */
+/** Counts of programs' outcomes, and alerts about clients that repeatedly exceed their limits. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'

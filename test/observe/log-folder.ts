@@ -1,4 +1,4 @@
-/** Audit logs of tests, each in a folder of its own that is gone with the test. */
+/** Audit logs for tests, each in its own folder, which is removed at the end of the test. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export class LogFolder implements Disposable {
     })
   }
 
-  /** So many records, by a log that is closed afterwards. */
+  /** Writes `count` records with a log that is closed afterwards. */
   async fill(count: number, client?: string): Promise<void> {
     await using log = this.open()
     const records = Array.from({ length: count }, (_, index) => recordOf({ id: `run-${index}`, client }))

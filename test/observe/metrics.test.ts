@@ -1,4 +1,4 @@
-/** The page for Prometheus, as a parser of its format reads it. */
+/** The page for Prometheus, read with a parser of its format. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ interface Family {
   }[]
 }
 
-// It has no types.
+// The package has no type declarations.
 const parse = createRequire(import.meta.url)('parse-prometheus-text-format') as (page: string) => Family[]
 
 test('the metrics contain runs, refusals, durations, queues and pools, but no names of clients', async () => {
@@ -54,7 +54,7 @@ test('the metrics contain runs, refusals, durations, queues and pools, but no na
   const [pool] = families.get('lazaret_pool_workers')?.metrics ?? []
   assert.deepEqual(Object.keys(pool?.labels ?? {}), ['runtime', 'language', 'state'])
   assert.equal(families.get('lazaret_pool_workers')?.type, 'GAUGE')
-  // Asked again, nothing of the moment is counted twice.
+  // A second request must not count current values twice.
   const again = parse(await metrics.page(lazaret)).find(({ name }) => name === 'lazaret_pool_runs')
   assert.deepEqual(again, families.get('lazaret_pool_runs'))
 })

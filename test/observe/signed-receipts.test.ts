@@ -1,4 +1,4 @@
-/** Signed receipts: checked with the public key alone, and every change to one is found. */
+/** Signed receipts: the public key is enough to verify them, and every change is detected. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ test('a result, its receipt, its signature or its line in the audit log can be v
   assert.deepEqual(others.problems, [{ line: 1, what: 'a signature that is not by this key' }])
 })
 
-/** A copy for each thing in it: changed, and left out. */
+/** For each part of the value, a copy with that part changed, and one without it. */
 function* changesOf(value: unknown, path = ''): Generator<{ path: string; changed: unknown }> {
   if (Array.isArray(value)) {
     for (const [index, one] of value.entries()) {
@@ -84,7 +84,8 @@ test('every changed field is detected, inside and outside the signature', () => 
   const { outcome, usage, receipt, id } = result
   const changes = [...changesOf({ id, outcome, usage, receipt })]
   assert.ok(changes.length > 300, `${changes.length}`)
-  // These say nothing: of the result only what the signature names counts, and a member beside it is not looked at.
+  // These changes have no meaning: the signature covers only named parts of the result, and further members are
+  // ignored.
   const free = new Set([' added', '.outcome added', '.receipt.signature added'])
   const missed = changes
     .filter(({ path }) => !free.has(path))
@@ -182,7 +183,7 @@ test('recording and signing a run takes a fraction of a millisecond', async () =
     await notary.note(work).attest(unsigned)
     times.push(systemClock.now() - begun)
   }
-  // 0.1 ms is what is wanted. Other tests share the processors, so that the test leaves room.
+  // The goal is 0.1 ms. The test allows more, because other tests share the processors.
   assert.ok(medianOf(times) < 0.3, `${medianOf(times)} ms`)
 })
 

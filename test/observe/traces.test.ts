@@ -1,4 +1,4 @@
-/** Spans around work, as an SDK of OpenTelemetry gets them. */
+/** Spans around work, as an OpenTelemetry SDK receives them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { context, trace } from '@opentelemetry/api'
@@ -9,7 +9,7 @@ import { createLazaret } from '../support/create-lazaret.ts'
 import { traceWork } from '../../src/observe/traces/index.ts'
 
 test('each piece of work is a span in the trace of its caller, without text from anybody', async () => {
-  // No SDK: nothing happens.
+  // Without an SDK nothing happens.
   traceWork({ type: 'work-ended' })
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })

@@ -1,4 +1,4 @@
-/** Whatever is done to a log is found, and a crash in the middle of a line is told apart from it. */
+/** Every change to a log is detected, and distinguished from a crash in the middle of a line. */
 import assert from 'node:assert/strict'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
@@ -15,7 +15,7 @@ async function isIntact(folder: LogFolder): Promise<boolean> {
   return (await verifyAudit(folder.file)).isIntact
 }
 
-/** A property of changes to a log, each made to a fresh copy of the same one. */
+/** Checks that each change, applied to a fresh copy of the same log, is detected. */
 async function eachIsFound<T>(change: fc.Arbitrary<T>, apply: (lines: string[], change: T) => string[]) {
   using folder = new LogFolder()
   await folder.fill(count, 'ada')

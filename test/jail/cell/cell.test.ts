@@ -1,4 +1,7 @@
-/** The launcher, spoken to directly: nothing that a host can send leaves a process behind or a step undone. */
+/**
+ * Tests that send frames directly to the launcher: whatever a host sends, no process is left behind and no step is
+ * skipped.
+ */
 import assert from 'node:assert/strict'
 import { constants } from 'node:os'
 import { after, before, describe, it } from 'node:test'
@@ -60,7 +63,7 @@ function u32(value: number): Buffer {
   return bytes
 }
 
-/** Builds the cell; gives the host pid of its pid 1. */
+/** Builds the cell, and returns its pid 1's pid on the host. */
 async function build(launcher: RawLauncher, records: readonly PlanRecord[]): Promise<number> {
   sendPlan(launcher, records)
   const ready = await launcher.frame(frameType.ready)
@@ -69,13 +72,13 @@ async function build(launcher: RawLauncher, records: readonly PlanRecord[]): Pro
   return Number((await launcher.frame(frameType.born))?.payload.readUInt32LE(0))
 }
 
-/** On both streams, in the order in which it arrived. */
+/** The output on both streams, in the order of arrival. */
 function printed({ frames }: RawLauncher): string {
   const output = frames.filter(({ type }) => type === frameType.output)
   return output.map(({ payload }) => payload.toString('latin1', 1)).join('')
 }
 
-/** Everything of the launcher has ended, pid 1 included. */
+/** Checks that all processes of the launcher have ended, including pid 1. */
 async function assertNothingLeft(launcher: RawLauncher, pid1?: number): Promise<void> {
   await launcher.ended
   assert.equal(findProcess(Number(launcher.stub.pid))?.state ?? 'gone', 'gone')
@@ -86,7 +89,7 @@ describe('the launcher', () => {
   let machine: Machine
   before(async () => {
     machine = new Machine({ uidRange: defaultUidRange })
-    // Finds out which wall this machine has to give.
+    // Finds out which layers this machine offers.
     await probeMachine({ machine, minimum: 'restricted', onRefusal() {} }, new Toolchains())
   })
   after(() => machine[Symbol.asyncDispose]())
@@ -102,7 +105,7 @@ describe('the launcher', () => {
       { id: 7, signalled: 0, code: 3 },
     )
     const output = launcher.frames.find(({ type }) => type === frameType.output)
-    // Without a pid namespace its parent, the warden, has the number that everybody knows it by.
+    // Without a pid namespace the parent, the warden, has its pid of the host.
     assert.equal(output?.payload.toString('latin1'), `\u0001${plan.wall === 'namespaces' ? 1 : pid1}\n`)
   })
 
@@ -334,7 +337,7 @@ describe('the launcher', () => {
       launcher.send(frameType.killAll)
       assert.ok(await launcher.frame(frameType.alone))
       assert.deepEqual(listDescendants(pid1), [])
-      // And at once where nobody is left to wait for.
+      // It answers at once if no process is left to wait for.
       launcher.frames.length = 0
       launcher.send(frameType.killAll)
       assert.ok(await launcher.frame(frameType.alone))
@@ -349,7 +352,7 @@ describe('the launcher', () => {
       launcher.send(frameType.spawn, 1, encodeSpawn(waiting))
       const first = await launcher.frame(frameType.spawned)
       launcher.frames.length = 0
-      // Of a guest that is not there: it had ended when this was sent.
+      // For a guest that no longer exists: it had ended when the host sent this.
       launcher.send(frameType.begin, 2, begin)
       const rlimits = [{ resource: 7, soft: 20, hard: 20 }]
       launcher.send(frameType.begin, 1, beginWith({ rlimits, wallMs: 1000 }))
@@ -387,7 +390,7 @@ describe('the launcher', () => {
         '(trap "" TERM; sleep infinity; echo late) & printf before; echo >&2; sleep infinity; echo late'
       launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sh', '-c', program)))
       await eventually(() => (printed(launcher).length > 6 ? undefined : printed(launcher)), 5000)
-      launcher.send(frameType.finish, 2, u32(1)) // nobody
+      launcher.send(frameType.finish, 2, u32(1)) // an unknown guest
       launcher.send(frameType.finish, 1, u32(255))
       launcher.send(frameType.finish, 1, u32(0))
       launcher.send(frameType.begin, 1, begin)
@@ -455,7 +458,7 @@ describe('the launcher', () => {
       await launcher.frame(frameType.spawned)
       launcher.stub.kill('SIGKILL')
       await launcher.ended
-      // Nobody of ours is left to reap it, so no event tells of its end.
+      // No process of the cell is left to reap it, so no event reports its end.
       await eventually(
         () =>
           /^[ZX]$/.test(findProcess(pid1)?.state ?? 'X') ? undefined : `pid 1 is ${findProcess(pid1)?.state}`,
@@ -474,7 +477,7 @@ describe('the launcher', () => {
   })
 })
 
-/** `u32 operation, u32 length`, and as many zeros as are wanted. */
+/** `u32 operation, u32 length`, and `zeros` zero bytes. */
 function record(operation: number, length = 0, zeros = 0): Buffer {
   const bytes = Buffer.alloc(8 + zeros)
   bytes.writeUInt32LE(operation)

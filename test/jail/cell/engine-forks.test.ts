@@ -1,4 +1,7 @@
-/** Workers of Bun and Node as forks of an engine that has executed sample runs. They behave like newly started ones. */
+/**
+ * Workers of Bun and Node that are forks of an engine that has executed sample runs. They behave like newly started
+ * ones.
+ */
 import assert from 'node:assert/strict'
 import {
   chmodSync,
@@ -25,7 +28,7 @@ const { lazaret, level, heldByCgroup, run } = await useLazaret({
   pools: { bun: {}, node: {} },
   onEvent: (event) => events.push(event),
 })
-/** The one that guests get here. */
+/** The version that guests get here. */
 const nodeTried = '24.21.0'
 const canFork = level !== 'restricted' && process.arch === 'x64'
 
@@ -113,12 +116,12 @@ function describeForks(engine: Engine): void {
       const { readdirSync, readFileSync } = require('node:fs')
       const list = () => readdirSync('/proc/self/task').map((id) => readFileSync('/proc/self/task/' + id + '/comm', 'utf8').trim())
       ${code}`)
-    // Where the processors are taken, a fork may get its threads before it has said anything.
+    // On a busy machine a fork may start its threads before its first output.
     const counts: number[] = []
     while (counts.length < 20 && counts.at(-1) !== 1)
       counts.push(((await names('list()')) as string[]).length)
     assert.equal(counts.at(-1), 1)
-    // A thread is there before it has its name. Without this one the run ends at its deadline.
+    // A thread exists before it has its name. If this one never appears, the run ends at its deadline.
     const later = await names(`
       while (!list().includes('${isBun ? 'JITWorker' : 'V8Worker'}')) await new Promise((done) => setTimeout(done, 1))
       list().length`)
@@ -132,7 +135,7 @@ function describeForks(engine: Engine): void {
       noInline(hot)
       for (let round = 0; round < 20_000 && numberOfDFGCompiles(hot) === 0; round++) hot(1000)
       numberOfDFGCompiles(hot) > 0`
-    // By the third bit on, V8 says that it is optimized. The flag is its own, and no run finds it set.
+    // Bit 4 of V8's status says that a function is optimized. Only this test sets the flag for it; no run finds it set.
     const codeOfNode = `
       require('node:v8').setFlagsFromString('--allow-natives-syntax')
       const status = new Function('f', 'return %GetOptimizationStatus(f)')
@@ -156,7 +159,7 @@ function describeForks(engine: Engine): void {
   })
 
   const isCounted = heldByCgroup ? false : 'elsewhere a thread too many ends the run'
-  // Bun goes on where the cgroup refuses its threads. Node needs a few to end by itself, started or forked.
+  // Bun continues if the cgroup refuses its threads. Node needs a few to end by itself, whether started or forked.
   const processesMax = isBun ? 1 : 8
   test(`end with at most ${processesMax} threads`, { skip: isCounted }, async () => {
     const code = 'let n = 0; while (n < 3e5) n++; n'
@@ -197,19 +200,19 @@ function describeForks(engine: Engine): void {
       })
       assert.equal(before.stdout, `${marker.length * 1000}\n`)
       await lazaret.warmUp(engine)
-      // The threads of Node have names of their own, and so has its main one.
+      // Node's threads, including the main one, have their own names.
       const living = listDescendants(process.pid).filter(({ name }) =>
         ['bun', 'node', 'MainThread'].includes(name),
       )
       const found = living.map(({ pid }) => findInMemory(pid, marker)).filter((one) => one !== 'gone')
-      // The zygote, and a fork that waits; one that proved it may end meanwhile.
+      // The zygote and a parked fork. The fork that proved the zygote may end meanwhile.
       assert.ok(found.length > 1)
       assert.deepEqual(new Set(found), new Set(['nothing']))
     },
   )
 }
 
-/** For everybody to read: guests have ids of their own. */
+/** Readable for everybody, because guests have other ids. */
 function makeFolder(): Disposable & { readonly folder: string } {
   const folder = mkdtempSync(join(tmpdir(), 'another-bun-'))
   chmodSync(folder, 0o755)
@@ -225,10 +228,10 @@ function findInMemory(pid: number, marker: string): 'gone' | 'nothing' | 'the ma
   }
 }
 
-/** What a process can write to, page by page, as its memory is now; what it has only reserved is left out. */
+/** The current contents of a process's writable memory, page by page, without pages that are only reserved. */
 function* readMemory(pid: number): Generator<Buffer> {
   const pageBytes = 4096
-  const present = 0x80 // in the highest of the eight bytes that the kernel keeps of a page
+  const present = 0x80 // in the highest of the eight bytes of a page's entry
   const [memory, pages] = ['mem', 'pagemap'].map((name) => openSync(`/proc/${pid}/${name}`, 'r')) as [
     number,
     number,

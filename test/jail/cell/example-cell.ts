@@ -1,4 +1,4 @@
-/** A shape and grounds that plans are made of in tests; none of it has to exist. */
+/** An example shape and grounds for plans in tests. None of the paths has to exist. */
 import { planCell } from '../../../src/jail/plan/plan.ts'
 import type { CellPlan } from '../../../src/jail/plan/plan.ts'
 import { hostView, ownView } from '../../../src/jail/plan/place.ts'
@@ -49,7 +49,7 @@ const files = new Set([
   ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`),
 ])
 
-/** Everything lies on one file system, which has no other mounts in it; a user gets one overlay for each folder at its root. */
+/** Everything is on one file system without other mounts. A user gets one overlay for each folder at its root. */
 export const facts: SourceFacts = {
   isFile: (path) => files.has(path),
   lowersOf: (path, kind) => {
@@ -62,7 +62,7 @@ export function planExample(ground: CellGround, shape: Partial<CellShape> = {}):
   return planCell({ ...exampleShape, ...shape }, ground, facts)
 }
 
-/** The same without namespaces. */
+/** The same plan without namespaces. */
 export function planRestrictedExample(ground: CellGround, shape: Partial<CellShape> = {}): CellPlan {
   const work = '/tmp/example'
   const restricted = { ...exampleShape, place: hostView(work), ...shape }

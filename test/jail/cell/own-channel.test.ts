@@ -1,4 +1,6 @@
-/** A channel of a process's own: a socket of pid 1's, relayed in both directions, and nobody waits for who does not read. */
+/**
+ * A process's own channel: a socket of pid 1, relayed in both directions. A process that does not read blocks no other.
+ */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -229,7 +231,7 @@ sys.stdin.read()`,
   })
 
   it('is charged for bytes in channels as for those in any socket', async () => {
-    // What the watchdog saw at most is also what many starts take for a moment, which may hide it.
+    // The watchdog's peak includes the brief cost of many starts, which may hide the cost of the channels.
     const least = 40 * 128 * 1024
     let more = 0
     for (let round = 0; round < 5 && more < least; round++) more = await chargedMore(least)
@@ -251,7 +253,7 @@ sys.stdin.read()`,
     for (const guest of idle) guest.channel.destroy()
     await Promise.all(idle.map(({ exited }) => exited))
     await startMany('head -c 4000000 /dev/zero >&3')
-    // A network that is shared with the host is not looked into.
+    // Sockets of a shared network are not counted.
     if (stuffed.built.plan.wall !== 'namespaces') return least
     let more = 0
     for (let looks = 0; looks < 100 && more < least; looks++) more = (await peakBytes()) - unstuffed
@@ -272,7 +274,7 @@ function keepOpen({ channel }: ChannelGuest): AsyncIterable<Buffer> {
   return channel.iterator({ destroyOnReturn: false })
 }
 
-/** Of user and system time, in hundredths of a second. */
+/** User and system time, in hundredths of a second. */
 function processorTicks(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return Number(fields[11]) + Number(fields[12])

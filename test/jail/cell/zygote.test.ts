@@ -1,4 +1,4 @@
-/** Guests that are forks of a zygote: each is as alone, as confined and as new as one that was started. */
+/** Guests that are forks of a zygote: each is as isolated, confined and fresh as a newly started one. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ function livingDescendants(): HostProcess[] {
   return listDescendants(process.pid).filter((one) => !isDead(one))
 }
 
-/** What a process can write to, as its memory is now. */
+/** The current contents of a process's writable memory. */
 function readMemory(pid: number): Buffer[] {
   const regions = readFileSync(`/proc/${pid}/maps`, 'latin1').matchAll(/^(\w+)-(\w+) rw/gm)
   const file = openSync(`/proc/${pid}/mem`, 'r')
@@ -119,7 +119,7 @@ describe('guests of one zygote', { skip: python === null }, () => {
   })
 
   it('see the facts of their own process', async () => {
-    // One process of pid 1's may be there while it looks at what the guest holds, but not on end.
+    // One helper of pid 1 may exist while it measures what the guest uses, but not all the time.
     const code = `import os, resource, threading, signal, time
 def list_processes(): return {name for name in os.listdir("/proc") if name.isdigit()}
 lasting = list_processes()
@@ -142,7 +142,7 @@ for _ in range(500):
       self: String(pid),
       folder: '/workspace',
       pids: ['1', String(pid)],
-      // The fourth is the folder's own while it is listed.
+      // The fourth belongs to the listing itself.
       fds: ['0', '1', '2', '3'],
       session: true,
       core: { $type: 'tuple', value: [1, 1] },
@@ -327,7 +327,7 @@ for pid in range(1, 300):
     const { value } = await forking.run(
       'import os, time\nn = 0\ntry:\n    while n < 100:\n        if os.fork() == 0:\n            os.close(3)\n            time.sleep(60)\n        n += 1\nexcept OSError:\n    pass\nn',
     )
-    // Where all have one id the watchdog counts, and ends who has too many.
+    // If all guests have one id, the watchdog counts processes, and ends a guest with too many.
     if (isCounted) assert.ok(Number(value) <= 8, String(value))
     else assert.deepEqual([value, forking.exceeded], [undefined, ['processes']])
   })
@@ -393,7 +393,7 @@ describe('a zygote', { skip: python === null }, () => {
     assert.deepEqual(livingDescendants(), [])
   })
 
-  /** Of the zygote's cell: pid 1's first child is the interpreter. */
+  /** The interpreter of the zygote's cell, which is the first child of pid 1. */
   function findInterpreter(zygote: Zygote): HostProcess {
     const pid1 = findProcess(zygote.pid1 as number)
     assert.ok(pid1 !== undefined)
@@ -446,7 +446,7 @@ describe('a zygote', { skip: python === null }, () => {
     assert.equal(secret.length, 32)
     const pid1 = zygote.pid1 as number
     assert.ok(readMemory(pid1).some((bytes) => bytes.includes(secret)))
-    // Two launchers, pid 1 of each, and three interpreters. What pid 1 looks with comes and goes.
+    // Two launchers, their pid 1s, and three interpreters. Helpers of pid 1 come and go.
     await eventually(() => `${listDescendants(pid1).length}`.replace(/^7$/, '') || undefined, deadMs)
     const others = listDescendants(pid1)
     for (const { pid, name } of others)
@@ -506,7 +506,7 @@ describe('a zygote', { skip: python === null }, () => {
     stranger.write(encodeFrame(frameType.greeting, 1, Buffer.concat([Buffer.of(1, 0), Buffer.alloc(32)])))
     await once(stranger, 'close')
     assert.deepEqual(received, [])
-    // More than it keeps, and none of them says a word.
+    // More connections than it keeps, all of them silent.
     const crowd = Array.from({ length: 250 }, () => connect({ path: `\0${zygote.name}` }))
     for (const silent of crowd) silent.on('error', () => undefined)
     const guest = await ParkedGuest.park(zygote)
@@ -521,7 +521,7 @@ describe('a zygote', { skip: python === null }, () => {
     const [word] = (await once(host.stdout, 'data')) as [Buffer]
     assert.equal(word.toString(), 'ready')
     const family = listDescendants(host.pid as number)
-    // Of each guest: its space's stub and pid 1, and itself. Of the zygote: its stub, pid 1, and itself.
+    // For each guest the stub and pid 1 of its space, and itself; for the zygote its stub, pid 1, and itself.
     assert.ok(family.length >= 9, `${family.length} processes`)
     host.kill('SIGKILL')
     await once(host, 'exit')

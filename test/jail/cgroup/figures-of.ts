@@ -1,4 +1,4 @@
-/** What is written into the cgroup of a cell with these limits. */
+/** The values that are written into the cgroup of a cell with these limits. */
 import { defaultLimits } from '../../../src/core/limits.ts'
 import type { Limits } from '../../../src/core/limits.ts'
 import type { CgroupFigures } from '../../../src/jail/limits/limit-rows.ts'

@@ -1,4 +1,4 @@
-/** A removed group lives on in the kernel as long as a page that was read in it first is cached. */
+/** The kernel keeps a removed cgroup as long as a page that was charged to it is cached. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -14,11 +14,11 @@ const { parent, reason } = openCgroups()
 parent?.remove()
 const skip = parent?.version === 1 ? false : `needs cgroups of version 1: ${reason ?? 'this is version 2'}`
 
-/** More than twice as many as one host lets the kernel keep. */
+/** More than twice the number that a host lets the kernel keep. */
 const groups = 520
 const keptMax = 400
 
-/** Goes from group to group, and in each reads a file on the disk that nobody has read. */
+/** Moves from group to group, and in each reads a file on the disk that has not been read before. */
 const wander = `
 import json, os, sys
 for number, joins in enumerate(json.load(sys.stdin)):
@@ -30,7 +30,7 @@ for number, joins in enumerate(json.load(sys.stdin)):
     os.pread(file, 10, 0)
     os.close(file)`
 
-/** Also those that were removed and are still there. */
+/** Includes removed groups that the kernel still keeps. */
 function countGroups(): number {
   return Number(/^memory\s+\d+\s+(\d+)/m.exec(readFileSync('/proc/cgroups', 'utf8'))?.[1])
 }
@@ -45,7 +45,7 @@ function refusalOf(remove: () => void): string | undefined {
 }
 
 test('removed groups that read a file first do not accumulate in the kernel', { skip }, async () => {
-  // Not below /tmp, which may be in memory.
+  // Not below /tmp, which may be a tmpfs.
   const folder = mkdtempSync(`${checkoutRoot}/node_modules/.cgroups-`)
   const opened = openCgroups().parent
   assert.ok(opened !== undefined)

@@ -18,14 +18,14 @@ const skip =
     ? false
     : `needs the cgroup layer, version 1, as root: ${answer.reason ?? 'this is version 2'}`
 
-/** A parent group of our own, gone at the end. */
+/** A parent group of the test, removed at its end. */
 function useParent(): CgroupParent & Disposable {
   const { parent } = openCgroups()
   if (parent === undefined) return assert.fail('cgroups were there a moment ago')
   return { ...parent, [Symbol.dispose]: () => parent.remove() }
 }
 
-/** Runs a shell program inside the group and waits for its end, also for the kernel to let the group go. */
+/** Runs a shell program inside the group, and waits for its end. */
 async function runInside(
   cgroup: CellCgroup,
   program: string,
@@ -100,7 +100,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
   it('counts forks that were refused', async () => {
     using parent = useParent()
     const cgroup = parent.create('c', figuresOf({ processesMax: 2 }))
-    // The shell and two more have room; which of the others it still tries depends on the shell.
+    // There is room for the shell and two more processes. How many further ones it tries to start depends on the shell.
     await runInside(cgroup, 'sleep 0.2 & sleep 0.2 & sleep 0.2 & sleep 0.2 &')
     assert.ok(cgroup.forksRefused() > 0)
     await remove(cgroup)
@@ -119,7 +119,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
     const before = readFileSync('/proc/self/cgroup', 'utf8')
     assert.throws(() => parent.create('e', figuresOf({ memoryBytes: -5 })))
     assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before)
-    // The parent could not be removed if anything were left in it.
+    // Removing the parent would fail if anything were left in it.
   })
 
   it('is not removed while a process is inside', async () => {

@@ -1,4 +1,4 @@
-/** No kernel is asked here: folders and files that the test makes stand for the tree, as the documentation describes it. */
+/** Without a kernel: the test creates folders and files like those of the cgroup tree in the kernel's documentation. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The operator's certificates in a sandbox that has the host's network: the certificates of a file, and nothing else of it. */
+/**
+ * The operator's certificates in a sandbox in the host's network: only the certificates of a file, and nothing else in
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

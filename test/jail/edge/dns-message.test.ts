@@ -43,7 +43,7 @@ test('invalid names are not returned, and answers are not questions', () => {
   assert.equal(readQuestion(ask(['a'], 1, 0x8000)), undefined)
   assert.equal(readQuestion(Buffer.alloc(11)), undefined)
   assert.equal(readQuestion(ask(['a'], 1, 0x2800)), 'malformed')
-  // A pointer, and a name without an end.
+  // A compression pointer, and an unterminated name.
   assert.equal(
     readQuestion(Buffer.concat([ask([]).subarray(0, 12), Buffer.from('c00c00010001', 'hex')])),
     'malformed',

@@ -1,6 +1,6 @@
 /**
- * The relay under ASan and UBSan, with bytes on its socket that no host would send: it ends, or goes on, and never reads or
- * writes where it must not.
+ * The relay under ASan and UBSan, with bytes on its socket that no host would send: it ends or continues, but never
+ * accesses invalid memory.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -19,7 +19,7 @@ import { hasCommand } from '../seccomp/filtered-command.ts'
 
 const native = join(checkoutRoot, 'native')
 const rounds = 60
-/** What ASan's own process ends with when it has found something; the relay ends with 0 or 1. */
+/** The exit code of ASan after a finding; the relay itself exits with 0 or 1. */
 const foundCode = 99
 
 describe('the relay', { skip: !hasCommand('cc') && 'there is no C compiler' }, () => {
@@ -36,7 +36,7 @@ describe('the relay', { skip: !hasCommand('cc') && 'there is no C compiler' }, (
     for (let round = 0; round < rounds; round++) await live(random, round)
   })
 
-  /** The launcher's part of the program is not in it. */
+  /** The program without the launcher's part, for which this is a stub. */
   function stub(): string {
     const path = join(folder, 'stub.c')
     execFileSync('sh', ['-c', `printf 'int main(void) { return 1; }' > '${path}'`])
@@ -71,7 +71,9 @@ function opening(round: number): Buffer {
   return encodeFrame(relayFrame.open, 0, new PayloadWriter().bytes(name).bytes(Buffer.alloc(32, 7)).finish())
 }
 
-/** Mostly what is nearly right: the numbers of few doors and connections, whole payloads, and now and then a changed byte. */
+/**
+ * Mostly nearly valid frames: a few numbers of doors and connections, complete payloads, and sometimes a changed byte.
+ */
 function anyFrame(random: () => number): Buffer {
   const below = (end: number) => Math.floor(random() * end)
   const id = below(4) === 0 ? below(2 ** 32) : below(3) + 4096 * below(2)

@@ -1,4 +1,4 @@
-/** What the host's own lookups tell of a name: its addresses, and where it is wanted the names behind it, or nothing. */
+/** The host's own lookups of a name: its addresses and, on request, its aliases, or nothing. */
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
@@ -9,7 +9,9 @@ import { followAliases, resolveName } from '../../../src/jail/edge/lookups.ts'
 
 const typeA = 1
 
-/** A name server that knows aliases, fails for one name, has no end for another, and turns where it is asked for addresses. */
+/**
+ * A name server that knows aliases, fails for one name, has an endless chain for another, and rotates its addresses.
+ */
 async function serve(): Promise<{ readonly resolver: Resolver } & AsyncDisposable> {
   const aliases: Readonly<Record<string, string>> = {
     'a.test': 'b.test',

@@ -1,4 +1,4 @@
-/** Which forms of a secret are masked, and which are not: the table of docs/guide/networks.md, case by case. */
+/** The forms of a secret that are masked, and those that are not: the table of docs/guide/networks.md, case by case. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'

@@ -42,7 +42,7 @@ test('an invalid rule is refused with the reason', () => {
     ],
     ...['example.com:', 'example.com:0', 'example.com:65536', 'example.com:https', 'example.com:1e2'],
     ...['10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '10.0.0/8', '10.0.0.0/8/8', '[::1', 'fe80::1%eth0'],
-    // What no rule can open, alone or among others.
+    // What no rule can allow, alone or with others.
     ...[
       '127.0.0.1',
       '127.0.0.0/8',
@@ -132,7 +132,7 @@ test('addresses for special use are refused, unless a rule names a range inside 
   assert.equal(named.judgeAddress('169.254.169.254', 80, noAddress), undefined)
   assert.equal(named.judgeAddress('169.254.169.254', 443, noAddress), 'special-address')
   assert.equal(named.judgeAddress('::ffff:10.1.2.3', 443, noAddress), 'special-address')
-  // A range around a special one does not mean it.
+  // A range that contains a special-use range does not allow it.
   assert.equal(
     new NetworkRules({ allow: ['8.0.0.0/6'] }).judgeAddress('10.1.2.3', 443, noAddress),
     'special-address',

@@ -1,4 +1,4 @@
-/** Reads facts out of the launcher's C text, for tests that compare the two sides. */
+/** Reads constants from the launcher's C source, for tests that compare both sides. */
 import { readFileSync } from 'node:fs'
 
 import { listFiles, readText } from '../../support/sources/checkout.ts'

@@ -1,4 +1,4 @@
-/** For each record of a plan a way in which it really fails: what stands in the plan, and what the report must say. */
+/** For each record of a plan, a way in which it really fails: what is in the plan, and what must be reported. */
 import { constants } from 'node:os'
 
 import type { PlanRecord, recordNames } from '../../../src/jail/plan/plan-records.ts'
@@ -10,20 +10,20 @@ export type RecordName = (typeof recordNames)[number]
 export interface FailingStep {
   readonly name: RecordName
   readonly why: string
-  /** What stands in the place of the plan's record; absent when the record stays and a call of it is made to fail. */
+  /** Replaces the plan's record; absent if the record stays and one of its system calls is made to fail. */
   readonly record?: PlanRecord
-  /** Records that go before it, to lead it into its failure. */
+  /** Records before it that cause the failure. */
   readonly before?: readonly PlanRecord[]
-  /** The call that fails from the start of the launcher on, with this errno. */
+  /** The system call that fails with this errno from the launcher's start on. */
   readonly inject?: Injection
   readonly step: string
   readonly errno: number
-  /** The record that is reported when it is not the failing one: who notices is not always who is wrong. */
+  /** The reported record, if a record other than the wrong one notices the failure. */
   readonly reported?: RecordName
 }
 
 export interface Injection {
-  /** By architecture. */
+  /** The call's number by architecture. */
   readonly number: { readonly x64: number; readonly arm64: number }
   readonly errno: number
   readonly firstArgument?: number
@@ -42,7 +42,7 @@ const pidfdOpen = { x64: 434, arm64: 434 }
 const clone3 = { x64: 435, arm64: 435 }
 const setresuid = { x64: 117, arm64: 147 }
 
-/** No plan uses it. */
+/** A slot that no plan uses. */
 const freeSlot = 63
 const newUser = 0x1000_0000
 const shareFolders = 0x200
@@ -574,7 +574,7 @@ export const failingStepsOfWardens: readonly FailingStep[] = [
   },
 ]
 
-/** A step that a plan of the other kind of user lacks goes before this record. */
+/** Where to insert a step that this user's plan does not have: before this record. */
 export const placeOf: Partial<Record<RecordName, RecordName>> = {
   'divided-tmpfs': 'pivot',
   'open-write': 'id-maps',

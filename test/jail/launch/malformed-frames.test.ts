@@ -1,6 +1,6 @@
 /**
- * Malformed frames, with real bytes on real sockets: a launcher that gets one ends its cell, by itself and with a word;
- * a host that gets one ends the cell too, and no bytes of a launcher make it throw where nobody catches.
+ * Malformed frames, as real bytes on real sockets. A launcher that receives one reports a fault and ends its cell. A
+ * host that receives one ends the cell, too, and no bytes of a launcher cause an uncaught exception.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -46,7 +46,7 @@ const begin = encodeBegin({
   resized: [],
 })
 
-/** What a host sends to a cell that stands, as one stream. */
+/** The frames that a host sends to a complete cell, as one stream. */
 const honest = Buffer.concat([
   encodeFrame(frameType.put, 0, put),
   encodeFrame(frameType.spawn, 1, encodeSpawn({ ...spec, stdin: Buffer.from('hello') })),
@@ -88,7 +88,7 @@ describe(`a launcher that gets malformed frames, of the seed ${seed},`, () => {
         launcher.control.write(bytes)
         launcher.control.end()
         const gone = await launcher.frame(frameType.gone)
-        // A wait status of 0: it saw the end of the socket or FRAME_END. 256: it said a fault and ended by itself.
+        // Wait status 0: it has read the end of the socket or FRAME_END. 256: it has reported a fault and exited.
         const status = gone?.payload.readUInt32LE(0)
         const fault = readFault(launcher.frames.find(({ type, id }) => type === frameType.fault && id === 0))
         assert.ok(
@@ -104,15 +104,16 @@ describe(`a launcher that gets malformed frames, of the seed ${seed},`, () => {
 interface Lie {
   readonly control: Uint8Array
   readonly report?: Uint8Array
-  /** It goes on living until the host ends it. */
+  /** It stays alive until the host ends it. */
   readonly waits: boolean
 }
 
-/** A launcher that sends what it is told to, on both sockets. */
+/** A launcher that sends the given bytes on both sockets. */
 function startLiar(folder: string, { control, report = Buffer.alloc(0), waits }: Lie): Cell {
   writeFileSync(join(folder, 'control'), control)
   writeFileSync(join(folder, 'report'), report)
-  // What the host says is not read. So the socket stays open: closed, it would break with the lie still in it.
+  // It never reads what the host sends, so it keeps the socket open: closing it would reset the connection with the lie
+  // unread.
   const send = 'cat control >&3; cat report >&1'
   const child = spawn('/bin/sh', ['-c', waits ? `${send}; cat <&1 >/dev/null` : send], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** The nursery: it serves its host and nobody else, mixes nothing up, and no death on either side leaves anything. */
+/** The nursery serves only its host, confuses no launchers, and leaves nothing behind, whichever side dies. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -40,7 +40,7 @@ afterEach(async () => {
   assert.deepEqual(livingDescendants(process.pid), [])
 })
 
-/** A child of a terminated worker thread is nobody's to reap before this process ends. */
+/** Nobody can reap a child of a terminated worker thread before this process ends. */
 function livingDescendants(pid: number | undefined): HostProcess[] {
   return listDescendants(pid as number).filter((one) => !isDead(one))
 }
@@ -60,7 +60,7 @@ async function build(): Promise<BuiltCell> {
   })
 }
 
-/** Two cells make a host want one. */
+/** A host creates its nursery at the second cell. */
 async function raise(): Promise<NurseryProcess> {
   for (let cells = 0; cells < 2; cells++) await (await build()).clean()
   await eventually(() => (machine.nursery.process === undefined ? 'no nursery' : undefined), deadMs)
@@ -83,12 +83,12 @@ async function assertDead(one: HostProcess): Promise<void> {
   await eventually(() => (isAlive(one) ? `${one.name} is alive` : undefined), deadMs)
 }
 
-/** The folders of runs of this process, in all its threads. */
+/** The folders of runs of this process, from all its threads. */
 function runFolders(): string[] {
   return globSync(join(tmpdir(), `lazaret-*-${process.pid}-*`, 'run-*'))
 }
 
-/** Undefined when it has its own descriptors only; a child of the nursery may not be looked into at first. */
+/** Undefined if it has only its own descriptors. A new child of the nursery may not be readable yet. */
 function describeOpen(pid: number): string | undefined {
   try {
     const open = readdirSync(`/proc/${pid}/fd`).join()
@@ -98,7 +98,7 @@ function describeOpen(pid: number): string | undefined {
   }
 }
 
-/** What a socket hears until it is closed. */
+/** Everything that a socket receives until it is closed. */
 async function listen(socket: Socket): Promise<Buffer> {
   const received: Buffer[] = []
   socket.on('error', () => undefined)
@@ -136,7 +136,8 @@ describe('a host', () => {
   })
 
   it('that is a worker thread ends its nursery when it is terminated', async () => {
-    // Without pools: a worker that waits would leave its folder, which at `restricted` only the host itself may remove.
+    // Without pools, because a parked worker would leave its folder, which at `restricted` only the host itself may
+    // remove.
     const code = `import { createLazaret } from '${library}'
       import { parentPort } from 'node:worker_threads'
       const lazaret = createLazaret({ minimumProtection: 'restricted', pools: { shell: { max: 0 } } })
@@ -149,7 +150,7 @@ describe('a host', () => {
     await eventually(() => (listDescendants(process.pid).some(isNursery) ? undefined : 'no nursery'), deadMs)
     const [nursery] = listDescendants(process.pid).filter(isNursery)
     assert.ok(nursery !== undefined)
-    // A run's folder is removed after its result, and at `restricted` by nobody but this thread.
+    // A run's folder is removed after its result, and at `restricted` only by this thread.
     await eventually(() => (runFolders().length === 0 ? undefined : runFolders().join()), deadMs)
     await worker.terminate()
     await assertDead(nursery)
@@ -190,7 +191,7 @@ describe('the nursery', () => {
     assert.equal((await say(Buffer.alloc(greetingBytes))).length, 0)
     assert.equal((await say(greet(7, 2))).length, 0)
     assert.equal((await say(encodeFrame(frameType.plan, 7, Buffer.alloc(2)))).length, 0)
-    // Whichever of the two comes second.
+    // Either of the two may be the second, which is refused.
     const twins = [1, 2].map(() => connect({ path: `\0${nursery.name}` }))
     for (const twin of twins) twin.write(greet(7, 1))
     assert.equal((await Promise.race(twins.map(listen))).length, 0)
@@ -289,7 +290,7 @@ describe('when a nursery dies', () => {
   it('a process that takes its name learns nothing about a run', async () => {
     const nursery = await raise()
     process.kill(nursery.pid as number, 'SIGKILL')
-    // Without a turn of the event loop, so that this host does not know yet.
+    // Busy-waits without a turn of the event loop, so this host does not know yet.
     while (/[^ZX]/.test(findProcess(nursery.pid as number)?.state ?? 'X')) continue
     let notified = 0
     const impostor = createServer((socket) => {

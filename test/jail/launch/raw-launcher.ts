@@ -1,4 +1,4 @@
-/** The launcher with nobody between the test and its sockets: whatever bytes a test wants to send. */
+/** The launcher with direct access to its sockets, so that a test can send any bytes. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,7 +35,7 @@ export class RawLauncher {
   readonly ended: Promise<unknown>
   readonly #waiting: { readonly type: number; readonly found: (frame: RawFrame) => void }[] = []
 
-  /** `through` is a command that becomes the launcher in its own time. */
+  /** `through` is a command that finally executes the launcher. */
   constructor(through: readonly string[] = []) {
     const [file, ...args] = [...through, requireLauncher()]
     this.stub = spawn(file, args, {
@@ -47,7 +47,7 @@ export class RawLauncher {
     this.report = report as Duplex
     this.control = control as Duplex
     for (const stream of [this.report, this.control]) this.#listen(stream)
-    // Not events.once(), which rejects when a socket breaks; here that is an end like any other.
+    // Not events.once(), which rejects when a socket fails; here that counts as closed.
     const closed = (stream: Duplex) => new Promise<void>((resolve) => stream.once('close', resolve))
     this.ended = Promise.all([once(this.stub, 'exit'), closed(this.report), closed(this.control)])
   }
@@ -56,7 +56,7 @@ export class RawLauncher {
     this.control.write(encodeFrame(type, id, payload))
   }
 
-  /** The first frame of this type, also one that has arrived already. Undefined when the launcher ends without it. */
+  /** The first frame of this type, even if it has already arrived. Undefined if the launcher ends without it. */
   async frame(type: number): Promise<RawFrame | undefined> {
     const arrived = this.frames.find((frame) => frame.type === type)
     if (arrived !== undefined) return arrived
@@ -78,7 +78,7 @@ export class RawLauncher {
 }
 
 export interface Fault {
-  /** Index of the plan's record; null for none. */
+  /** The index of the plan's record; null if it concerns none. */
   readonly record: number | null
   readonly errno: number
   readonly step: string
@@ -101,7 +101,7 @@ export interface LeasedLauncher extends AsyncDisposable {
   readonly place: Place
 }
 
-/** A launcher and ground for one cell of the best wall of this machine, all given back at the end. */
+/** A launcher and ground for one cell with the strongest wall of this machine, all released at the end. */
 export async function useLauncher(
   machine: Machine,
   through: readonly string[] = [],
@@ -118,11 +118,11 @@ export async function useLauncher(
     plan,
     place,
     async [Symbol.asyncDispose]() {
-      // The end of both sockets is the end of the host.
+      // For the launcher, the end of both sockets is the end of the host.
       launcher.control.destroy()
       launcher.report.destroy()
       await launcher.ended
-      // Killed processes of a cell whose stub died are reaped by the machine's init, in its own time.
+      // If a cell's stub has died, the machine's init reaps its killed processes, possibly late.
       await eventually(() => tryTo(() => ground.release()), reapMs)
       if (work !== null) rmSync(work, { recursive: true, force: true })
     },

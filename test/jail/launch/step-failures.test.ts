@@ -1,6 +1,6 @@
 /**
- * Half a wall: whichever step of building a cell fails, the report names its record, the step and the errno; no guest
- * has run, and nothing is left on the machine.
+ * An incomplete wall: whichever step of building a cell fails, the report names its record, the step and the errno; no
+ * guest runs, and nothing is left on the machine.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -35,10 +35,10 @@ const { EPERM, EPROTO } = constants.errno
 const isRoot = process.geteuid?.() === 0
 const steps = [...failingSteps, ...(isRoot ? failingStepsOfRoot : failingStepsOfOthers)]
 
-/** These only keep their bytes, and fail where the bytes are used or when they are cut short. */
+/** These records only store their bytes. They fail if the bytes are truncated, or later, where the bytes are used. */
 const keepers: readonly RecordName[] = ['guest-ids', 'guest-landlock']
 
-/** It would leave a trace if it ran. */
+/** A guest that would leave a trace if it ran. */
 const guest = encodeSpawn({
   file: '/bin/sh',
   argv: ['sh', '-c', 'echo ran'],
@@ -64,7 +64,7 @@ function through({ number, errno, firstArgument }: Injection): string[] {
   return [injector, String(call), String(errno), firstArgument === undefined ? 'any' : String(firstArgument)]
 }
 
-/** One record as bytes of its own making. */
+/** A record with any bytes as its payload. */
 function rawRecord(name: RecordName, payload: Uint8Array): Buffer {
   const head = Buffer.alloc(8)
   head.writeUInt32LE(recordNames.indexOf(name) + 1, 0)
@@ -80,7 +80,7 @@ describe('a step that fails while a cell is built', () => {
   before(async () => {
     leaks = new LeakCheck()
     machine = new Machine({ uidRange: defaultUidRange })
-    // The first child of a process opens what stays open, so it comes before the baseline.
+    // A process's first child opens descriptors that stay open, so it is started before the baseline.
     await (await useLauncher(machine))[Symbol.asyncDispose]()
     await leaks.takeBaseline()
   })
@@ -95,7 +95,7 @@ describe('a step that fails while a cell is built', () => {
     launcher.control.write(
       Buffer.concat([encodeFrame(frameType.plan, 0, plan), encodeFrame(frameType.spawn, 1, guest)]),
     )
-    // A cell that stands would wait for its host for ever.
+    // A complete cell would wait for its host for ever.
     assert.equal((await launcher.frame(frameType.ready))?.type, undefined, 'the cell stands')
     await launcher.ended
     const faults = launcher.frames.filter(({ type }) => type === frameType.fault)
@@ -109,7 +109,7 @@ describe('a step that fails while a cell is built', () => {
     return readFault(faults[0])
   }
 
-  /** The plan with the failing step in it, and the place that must be reported. */
+  /** The plan with the failing step, and the index that must be reported. */
   function build(records: readonly PlanRecord[], failing: FailingStep): { plan: PlanRecord[]; at: number } {
     const own = records.findIndex((record) => record.do === failing.name)
     const place = own === -1 ? records.findIndex((record) => record.do === placeOf[failing.name]) : own
@@ -157,7 +157,7 @@ describe('a step that fails while a cell is built', () => {
         const { plan, at } = build(whole.records, failing)
         const fault = await failWith(cell.launcher, encodePlan(plan))
         assert.deepEqual(fault, { record: at, errno: failing.errno, step: failing.step })
-        // The launcher failed before there was anyone to tidy up; then the host does.
+        // The launcher failed before it could clean up, so the host does.
         rmSync(work, { recursive: true, force: true })
       })
     }
@@ -205,7 +205,7 @@ describe('a step that fails while a cell is built', () => {
         const { records } = cell.plan
         const at = records.findIndex((record) => record.do === kind)
         const payload = payloadOf(records[at] as PlanRecord)
-        // Its bytes are read in each guest; and what has none cannot lack one.
+        // The bytes of `guest-landlock` are read only in guests. A record without bytes cannot be truncated.
         if (kind === 'guest-landlock' || change(payload).length === payload.length) continue
         const plan = [
           encodePlan(records.slice(0, at)),
@@ -240,7 +240,7 @@ describe('a step that fails while a cell is built', () => {
     assert.ok(launcher.frames.every(({ type }) => type !== frameType.spawned && type !== frameType.output))
   })
 
-  /** Root is still the saved uid of whoever goes on inside. */
+  /** Root is still the saved uid of the process that continues inside. */
   const map = '0 2000000000 1\n'
   const untaken = {
     records: [

@@ -1,4 +1,4 @@
-/** The table of layers, and the page that follows from it. */
+/** The table of layers, and the page that is generated from it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -76,7 +76,7 @@ test('a space has all layers of a cell, some of them from the cell that it lies 
       )
     const alone = planSpace(exampleShape, inside, { isForked: true }).layers
     assert.ok(!alone.includes('user-namespace') && !alone.includes('own-view'))
-    // The cgroups of a sandbox's guests lie beside that of its control space.
+    // The cgroups of a sandbox's guests are siblings of its control space's.
     const command = planSandboxSpace(exampleShape, { ...inside, around: family.layers }, 'user').layers
     assert.deepEqual(
       planExample(ground).layers.filter((layer) => !command.includes(layer)),

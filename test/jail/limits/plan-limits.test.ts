@@ -33,7 +33,7 @@ test('the watchdog limits processes that the kernel counts together with those o
   assert.equal(heldBy('restricted', 'shared'), 'watchdog')
   assert.equal(heldBy('restricted', 'own'), 'rlimit')
   assert.equal(heldBy('standard', 'shared'), 'rlimit')
-  // Forks of one interpreter share a count too.
+  // Forks of one interpreter share a count, too.
   assert.equal(heldBy('standard', 'shared', true), 'watchdog')
   assert.equal(heldBy('standard', 'own', true), 'rlimit')
 })

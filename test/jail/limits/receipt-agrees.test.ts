@@ -1,6 +1,7 @@
 /**
- * The receipt cannot lie: on every ground, what it will say of a limit is in the bytes that are sent to the cell and in
- * what is written into its cgroup. The frames are read here by a reader of their own, as the launcher reads them.
+ * The receipt cannot be wrong: on every ground, what it says about a limit agrees with the bytes that are sent to the
+ * cell and the values that are written into its cgroup. This test has its own reader of frames, which reads them like
+ * the launcher.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -47,7 +48,7 @@ interface Situation {
   readonly start: Start
 }
 
-/** Every ground that there is. */
+/** Every combination of grounds. */
 const situations: readonly Situation[] = (['namespaces', 'landlock', 'none'] as const).flatMap((wall) =>
   (['own', 'shared'] as const).flatMap((identity) =>
     [true, false].flatMap((hasCgroup) =>
@@ -71,7 +72,7 @@ function limitGround({ wall, identity, hasCgroup, start }: Situation): LimitGrou
   return { level: level[wall], cgroupVersion: hasCgroup ? 1 : null, identity, isInSpace }
 }
 
-/** What is applied before there is a guest: the plan of its cell, and of the cell around that if there is one. */
+/** The plans that are executed before a guest starts: that of its cell, and that of an outer cell if there is one. */
 function plansOf(situation: Situation, { diskBytes }: Limits): readonly CellPlan[] {
   const ground = cellGround(situation)
   const shape: CellShape = { ...exampleShape, diskBytes }
@@ -116,7 +117,7 @@ function readHeld(reader: Reader): Omit<Sent, 'rlimits'> {
   return { outputBytes, wallMs, watched: { memoryBytes, cpuMs, socketBytes, tasksMax, filesMax } }
 }
 
-/** Without the mark of a figure that is room beside others. */
+/** Without the flag of values that are added to the current use. */
 function readRlimits(reader: Reader): [number, number][] {
   return Array.from({ length: reader.u32() }, () => {
     const resource = reader.u32() & 0xff
@@ -140,7 +141,7 @@ interface Begun {
   readonly cgroup: CgroupFigures | null
 }
 
-/** A guest with its run, from the frames of either; a parked one was started with more. */
+/** A guest with its run, read from the frames of both. A parked guest was started with higher values. */
 function begin(situation: Situation, limits: Limits): Begun {
   const place = situation.wall === 'namespaces' ? ownView : hostView(work)
   const on = { machine: { limitFigures }, ground: { limitGround: limitGround(situation) }, place }
@@ -161,7 +162,7 @@ function begin(situation: Situation, limits: Limits): Begun {
   return { held, sent: { ...now, rlimits }, cgroup: held.cgroup }
 }
 
-/** The bound in bytes of each tmpfs. */
+/** The size limit of each tmpfs, in bytes. */
 function tmpfsSizes(plans: readonly CellPlan[]): Map<string, number> {
   const mounts = plans.flatMap(({ records }) =>
     records.flatMap((record) => (record.do === 'mount' && record.type === 'tmpfs' ? [record] : [])),
@@ -179,7 +180,7 @@ const isJoined = (plans: readonly CellPlan[]): boolean =>
 
 type Proof = (value: number, begun: Begun, plans: readonly CellPlan[]) => boolean
 
-/** The kernel counts processes by user namespace and id: a guest needs one of both for itself. */
+/** The kernel counts processes per user namespace and id, so a guest needs its own of both. */
 function isCountedAlone(plans: readonly CellPlan[]): boolean {
   const newUsers = 0x1000_0000
   return (
@@ -192,8 +193,8 @@ function isCountedAlone(plans: readonly CellPlan[]): boolean {
 }
 
 /**
- * What has to be there for a limit to be held in each way. A way that a limit has no proof of, it may not be held in. One
- * that is not here is held by the host itself, with nothing that is sent.
+ * The proof that each way of enforcing a limit needs. A limit may not be enforced in a way without a proof. Limits that
+ * are not listed are enforced by the host itself, without anything that is sent.
  */
 const proofs: Partial<Record<LimitName, Partial<Record<string, Proof>>>> = {
   wallMs: { cell: (value, { sent }) => sent.wallMs === value },
@@ -214,7 +215,7 @@ const proofs: Partial<Record<LimitName, Partial<Record<string, Proof>>>> = {
       cgroup?.tasksMax === value + 1 &&
       isJoined(plans) &&
       Number(sent.rlimits.get(resources.processes)) > value,
-    // Pid 1 may be in the count.
+    // The count may include pid 1.
     rlimit: (value, { sent }, plans) =>
       [value, value + 1].includes(Number(sent.rlimits.get(resources.processes))) &&
       isCountedAlone(plans) &&
@@ -266,7 +267,7 @@ for (const situation of situations) {
         const plans = plansOf(situation, limits)
         for (const [name, { value, by }] of Object.entries(receiptOf(limits, begun.held))) {
           const limit = name as LimitName
-          // A sandbox has no receipt, and they hold nothing there: docs/guide/sandboxes.md says so.
+          // In a sandbox these limits do not apply: see docs/guide/sandboxes.md.
           if (start === 'command' && (limit === 'wallMs' || limit === 'cpuMs')) continue
           if (value === null) assert.equal(by, 'none', name)
           else if (proofs[limit] === undefined) assert.equal(by, 'host', name)

@@ -54,7 +54,7 @@ test('data is limited only where no cgroup limits memory, and above the runtimeâ
 test('where a cgroup counts processes, the rlimit is the fallback', () => {
   assert.ok(Number(planned({ processesMax: 10 }).get(numbers.processes)?.hard) > 10)
   assert.equal(planned({ processesMax: 10 }, alone).get(numbers.processes)?.hard, 10)
-  // Pid 1 has the guests' uid there.
+  // Pid 1 has the guests' uid in that case.
   assert.equal(
     planned({ processesMax: 10 }, { ...alone, identity: 'shared' }).get(numbers.processes)?.hard,
     11,
@@ -68,7 +68,7 @@ test('where the kernel counts guests together with other processes, the rlimit i
   assert.equal(planned({}, inSpace, { processesHard: 300 }).get(numbers.processes)?.hard, 300)
   const plan = (ground: LimitGround) =>
     planLimits(defaultLimits, ground, figures).rlimits.filter(({ isBesideOthers }) => isBesideOthers)
-  // Without a user namespace they are everything that its user runs, which only the cell can count.
+  // Without a user namespace all processes of its user count, and only the cell can count those.
   assert.deepEqual(
     plan({ ...inSpace, level: 'restricted', isInSpace: false }).map(({ resource }) => resource),
     [numbers.processes],

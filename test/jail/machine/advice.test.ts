@@ -14,7 +14,7 @@ const EIO = 5
 const EACCES = 13
 const ENOSPC = 28
 
-/** A machine that says of nobody that it could have refused; each test changes what it is about. */
+/** A machine without any known cause of a refusal; each test changes one part. */
 const nowhere: Surroundings = {
   isRoot: false,
   canAdminister: false,

@@ -1,4 +1,4 @@
-/** Who cells are on the host: never root, and where they have ids of their own, never the same as another live cell. */
+/** The ids of cells on the host: never root, and, if cells have separate ids, never those of another live cell. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
@@ -24,14 +24,14 @@ const sleep = encodeSpawn({
   watched: unwatched,
 })
 
-/** Every user and group id that a process has on the host: real, effective, saved, of files, and the groups. */
+/** All user and group ids of a process on the host: real, effective, saved and file system ids, and the groups. */
 function readIds(pid: number): number[] {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const lines = status.split('\n').filter((line) => /^(Uid|Gid|Groups):/.test(line))
   return lines.flatMap((line) => line.split(/\s+/).slice(1).filter(Boolean).map(Number))
 }
 
-/** The ids of everything that belongs to a cell in which a guest runs, its stub included. */
+/** The ids of all processes of a cell with a running guest, including its stub. */
 async function idsOfCell(launcher: RawLauncher): Promise<Set<number>> {
   launcher.send(frameType.spawn, 1, sleep)
   assert.ok(await launcher.frame(frameType.spawned))

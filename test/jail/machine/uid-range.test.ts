@@ -15,12 +15,12 @@ const idsPerBlock = 256
 let used = 0
 const asRoot = process.geteuid?.() !== 0 && 'only root has other ids'
 
-/** Claims of these tests hold among themselves. */
+/** A separate folder, so that these tests' claims do not affect others. */
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-ids-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const allocate = (range: UidRange) => new UidAllocator(range, [folder])
 
-/** A range that no other test, and no other run of the tests, uses at the same time. */
+/** A range that no other test, and no concurrent run of the tests, uses. */
 function freshRange(blocks: number): { first: number; count: number } {
   const first = 3_000_000_000 + (process.pid % 4096) * 65_536 + used
   used += blocks * idsPerBlock

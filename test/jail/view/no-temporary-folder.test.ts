@@ -1,4 +1,4 @@
-/** Where runs need a folder on the host, and there is none to be had. */
+/** Runs that need a folder on the host where none can be created. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Hosts on whose file systems the kernel makes no overlay, for real (without/view.c): cells stand there all the same. */
+/** Hosts on whose file systems the kernel really refuses overlays (without/view.c). Cells work there all the same. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'

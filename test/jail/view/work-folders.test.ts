@@ -16,7 +16,7 @@ after(() => [claims, folder].forEach((path) => rmSync(path, { recursive: true, f
 
 const ids = new UidAllocator({ first: 3_700_000_000, count: 256 }, [claims])
 
-/** As a launcher leaves it that fails, or is killed, before it has tidied up. */
+/** Creates what a launcher leaves behind if it fails, or is killed, before it has cleaned up. */
 function leaveRun(path: string): void {
   for (const name of ['workspace', 'tmp']) mkdirSync(join(path, name), { recursive: true })
   writeFileSync(join(path, 'package.json'), '{}')
@@ -50,7 +50,7 @@ test('an empty folder is removed, and a missing one is no error', async () => {
 
 test('leftovers of a dead host are removed, and folders of a live one are not', async () => {
   const live = nameOfThisHost()
-  const dead = live.replace(`-${process.pid}-`, `-${2 ** 22 + 1}-`) // above every pid there can be
+  const dead = live.replace(`-${process.pid}-`, `-${2 ** 22 + 1}-`) // above the largest possible pid
   for (const name of [live, dead, 'lazaret-something-else']) leaveRun(join(folder, name, 'run-1'))
   await new WorkFolders().sweep(ids)
   assert.deepEqual(readdirSync(folder).toSorted(), [live, 'lazaret-something-else'].toSorted())
