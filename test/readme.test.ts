@@ -1,4 +1,7 @@
-/** Pages as tests: their programs run, their commands answer what they say. What cannot run says why. */
+/**
+ * Pages as tests: their programs run, and their commands print what the page shows. Each block that cannot run has a
+ * reason.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -9,7 +12,7 @@ import { checkoutRoot, readText } from './support/sources/checkout.ts'
 import { agrees, annotate, findBlocks, readShown, showModule } from './support/pages/page-programs.ts'
 import { whyNoSandboxes } from './support/sandboxes-here.ts'
 
-/** Far beyond what any of them takes. */
+/** Far more than any of them needs. */
 const blockMs = 60_000
 
 const pages = [
@@ -102,7 +105,7 @@ for (const { place, code } of commands) {
   })
 }
 
-/** A folder where `lazaret` is this checkout: as a package, from its sources, and as a command. */
+/** A folder in which `lazaret` is this checkout: as a package that loads the sources, and as a command. */
 function makeProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-readme-'))
   const asPackage = join(folder, 'node_modules/lazaret')
@@ -119,7 +122,7 @@ function makeProject(): string {
   return folder
 }
 
-/** The package's own, with every entry at its source. */
+/** The package's manifest, with every entry pointing to its source. */
 function manifestOfSources(): object {
   const { name, type, exports } = JSON.parse(readText('package.json')) as {
     readonly name: string

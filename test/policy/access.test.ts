@@ -20,7 +20,7 @@ const language = 'shell'
 const code = 'echo ran'
 const host = { network: 'host' } as const
 
-/** What each request is refused with, and which words the refusal has. */
+/** Requests beyond the access rules, and the words of each refusal. */
 const beyond: Readonly<Record<string, [(by: Lazaret) => Promise<unknown>, RegExp]>> = {
   'a run on the host’s network': [(by) => by.run({ language, code, ...host }), /access\.networks/],
   'a run with modules ahead': [
@@ -58,7 +58,7 @@ test('an operator can say which environments requests may use', async () => {
     lazaret.sandbox({ environment }),
   ]
   for (const asked of asks('private')) await assert.rejects(asked, refusal(/"private".*access\.environments/))
-  // It was never made; so far did the policy let the request come.
+  // The environment does not exist, so this error proves that the policy allowed the request.
   for (const asked of asks('shared')) await assert.rejects(asked, { code: 'ENVIRONMENT_NOT_FOUND' })
 })
 

@@ -30,7 +30,7 @@ function govern(parts: Partial<GovernorParts> = {}) {
   return { governor, clock, reported, recorded }
 }
 
-/** Lets work begin when it is told to, and counts the tickets that are out. */
+/** Admits work when the test says so, and counts the open tickets. */
 class SlowPolicy implements Policy {
   out = 0
   readonly begin = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** The layers of a policy together: their order, and that one which refuses leaves no trace in those before it. */
+/** The layers of a policy together: their order, and that a refusal by one leaves no trace in earlier ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

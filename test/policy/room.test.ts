@@ -10,10 +10,10 @@ import { FakeClock } from '../pool/fake-worker.ts'
 import { formatDelay, measureLoop } from '../support/machine/loop-delay.ts'
 
 const calm = new AbortController().signal
-/** Some microseconds for each of ten thousand, on a machine that is busy with other things. */
+/** Some microseconds for each of ten thousand, on a busy machine. */
 const givenUpMsMax = 300
 
-/** Waiting does not help, so nothing advises it. */
+/** Whether the error is permanent: waiting does not help, so nothing in it advises that. */
 function isLasting({ message, hint, retryable, retryAfterMs }: LazaretError): boolean {
   assert.doesNotMatch(`${message} ${hint}`, /retry|again|later|seconds/i)
   assert.match(hint, /^Destroy a sandbox .*`limits\.memoryBytes`/)
@@ -23,7 +23,7 @@ function isLasting({ message, hint, retryable, retryAfterMs }: LazaretError): bo
 class Crowd {
   readonly clock = new FakeClock()
   readonly room: Room
-  /** Who has a place, in the order in which they got it. */
+  /** The clients that have a place, in the order in which they got it. */
   readonly inside: string[] = []
   readonly refused: string[] = []
   readonly #places = new Map<string, Place[]>()
@@ -33,7 +33,7 @@ class Crowd {
     this.room = new Room({ ...size, clock: this.clock, ...parts })
   }
 
-  /** Resolves when whatever can happen at once has happened. */
+  /** Resolves when everything that can happen immediately has happened. */
   async come(client: string, wish: Partial<Wish> = {}): Promise<void> {
     void this.#enter({ client, memoryBytes: 1, signal: calm, ...wish })
     await this.settle()
@@ -137,7 +137,7 @@ test('thousands of clients that give up at one time do not block the event loop'
   }
 })
 
-/** A crowd cannot be asked twice, so one look has to do. */
+/** A crowd cannot repeat the work, so this measures only once. */
 async function measured(name: string, work: () => Promise<void>): Promise<void> {
   const { delay } = await measureLoop(work)
   assert.ok(delay.maxMs < givenUpMsMax, `${name}: ${formatDelay(delay)}`)

@@ -1,4 +1,4 @@
-/** Which limits a sandbox has: what is asked for, what the machine has, and what belongs together. */
+/** The limits of a sandbox: as requested, as the machine allows, and consistent with each other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Workers without a cell, and the clock: where time decides, neither may take any. */
+/** Workers without a cell, and a clock for tests: if a result depends on time, neither may take any. */
 import type { Clock } from '../../src/core/clock.ts'
 import type { ReadyWorker } from '../../src/runtimes/work/worker.ts'
 
@@ -26,7 +26,7 @@ export class FakeClock implements Clock {
     return 'id'
   }
 
-  /** How long until the next timer fires; undefined when nothing waits. */
+  /** The time until the next timer fires; undefined if there is none. */
   get nextMs(): number | undefined {
     const next = [...this.#timers].map(({ at }) => at - this.#now)
     return next.length === 0 ? undefined : Math.min(...next)
@@ -67,7 +67,7 @@ export class FakeWorker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.isEnded = true
-    // As a worker does when it is ended.
+    // A real worker also resolves `lost` when it is ended.
     this.#lost.resolve()
   }
 }

@@ -1,4 +1,4 @@
-/** A pool whose workers are lost while they start: when that happens is decided here, as no kernel can. */
+/** A pool whose workers are lost while they start. The test controls the moment, which is impossible with real ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,7 +10,7 @@ import type { LastingWorker } from '../../src/runtimes/work/worker.ts'
 const lost = new LazaretError('WORKER_LOST', { detail: 'It was lost while it started.' })
 const missing = new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is none.' })
 
-/** One worker at a time. Each of `failures` is how one start ends; all later ones succeed. */
+/** One worker at a time. Each of `failures` is the result of one start; later starts succeed. */
 function openPool({ failures, hasSecondStart }: { failures: Error[]; hasSecondStart: boolean }) {
   const waiting = [...failures]
   let starts = 0
@@ -61,7 +61,7 @@ test('a job is refused at once if the pool allows no second start', async () => 
   assert.equal(starts(), 1)
 })
 
-/** A job comes while the worker starts that another one has asked for and no longer waits for. */
+/** A job arrives while a worker starts for another job that has been cancelled. */
 async function inherit(pool: LastingPool<string, string>) {
   const controller = new AbortController()
   const first = pool.run('a', { signal: controller.signal })

@@ -31,7 +31,7 @@ class Bench {
   readonly failures: unknown[] = []
   readonly offered: ReadyWorker[] = []
   wants = 0
-  /** What the next start comes to. */
+  /** The next start. */
   start: (signal: AbortSignal) => Promise<FakeWorker> = async () => new FakeWorker()
   isWaitedFor = false
   readonly pool: Pool
@@ -64,7 +64,7 @@ class Bench {
     while (this.pool.wantsMore) await this.pool.startOne()
   }
 
-  /** As many requests at one moment as it says. */
+  /** Makes `count` requests at the same time. */
   ask(count: number): number {
     return Array.from({ length: count }, () => this.pool.take()).filter(Boolean).length
   }
@@ -137,7 +137,7 @@ describe('how many a pool wants', () => {
     const bench = new Bench()
     bench.pool.want(8)
     await bench.refill()
-    bench.pool.shrink() // what was parked since the last look was not there all the time
+    bench.pool.shrink() // starts a new interval: workers parked since the last call were not idle all the time
     const seen: number[] = []
     for (let look = 0; look < 5; look++) {
       bench.pool.shrink()

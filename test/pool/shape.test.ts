@@ -46,7 +46,7 @@ const raised = {
   openFilesMax: defaultLimits.openFilesMax + 1,
   diskBytes: defaultLimits.diskBytes + MiB,
 }
-/** What pid 1 or the host hold from the moment when the run begins. */
+/** Limits that pid 1 or the host enforces from the start of the run. */
 const heldLater: Partial<Limits> = {
   wallMs: 1,
   cpuMs: 1,
@@ -170,7 +170,7 @@ describe('forks', () => {
       assert.equal(countIn(of({}, bunRuntime, 'ada', 'bob', undefined), key), 1)
       assert.equal(countIn(of(each, bunRuntime, 'ada', 'bob', undefined, ''), key), 3)
       assert.equal(countIn(of(each, nodeRuntime, 'ada', 'bob'), key), 2)
-      // A shell's cells are no forks, and need not be told apart.
+      // Cells of the shell are not forks, so they may be shared between clients.
       assert.equal(countIn(of(each, cell, 'ada', 'bob'), key), 1)
     }
   })

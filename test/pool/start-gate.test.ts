@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import { StartGate } from '../../src/pool/start-gate.ts'
 import type { Leave, Turn } from '../../src/pool/start-gate.ts'
 
-/** Asks at a gate and notes, by name, who is let in or served. */
+/** Requests turns at a gate, and records by name which are granted or served. */
 class Crowd {
   readonly gate: StartGate<string>
-  /** In this order they got their turns. */
+  /** The names in the order of their turns. */
   readonly served: string[] = []
   readonly leaves: Leave[] = []
 
@@ -26,7 +26,7 @@ class Crowd {
     return turn
   }
 
-  /** Resolves when what has been promised so far has been told. */
+  /** Resolves when all promises that are settled so far have been handled. */
   async settle(): Promise<void> {
     await new Promise(setImmediate)
   }

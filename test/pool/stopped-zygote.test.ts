@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createLazaret } from '../support/create-lazaret.ts'
 import { listDescendants } from '../support/machine/processes.ts'
 
-/** Whoever stops a process of ours from outside, where a guest waits that only it can say is gone. */
+/** Somebody outside stops pid 1 of a zygote's cell, which alone can report the end of a parked guest. */
 test('a host ends also when pid 1 of a zygote’s cell has been stopped', async () => {
   const lazaret = createLazaret({ onEvent: () => undefined })
   await lazaret.warmUp({ language: 'python', count: 1 })

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const program = new URL('../support/hosts/without-threads.ts', import.meta.url).pathname
-/** The rest of the process needs room too: its young generation may not grow while there is none. */
+/** The rest of the process needs memory, too, so its young generation must not grow while there is none. */
 const start = (how: 'cold' | 'warm') =>
   run(process.execPath, ['--max-semi-space-size=1', program, how], { timeout: 60_000 })
 

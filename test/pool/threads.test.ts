@@ -16,7 +16,7 @@ const wallMs = 60_000
 const endless = 'for (;;);'
 const opened: Threads[] = []
 
-/** Each is a thread of the process; those that Node has anyway are in the first count. */
+/** Counts the threads of this process. The first count has Node's own. */
 const countTasks = (): number => readdirSync('/proc/self/task').length
 
 async function allGone(before: number): Promise<void> {
@@ -40,7 +40,7 @@ function job(source: string, changes: Partial<SnippetJob> = {}): SnippetJob {
   return { ...usualVm, source, input: '', output: createOutputBuffer(1024), ...changes }
 }
 
-/** The way it ended, and what it said. */
+/** How it ended, and its output. */
 async function run(threads: Threads, source: string, turn: Partial<ThreadTurn> = {}): Promise<string> {
   const one = job(source)
   const { end } = await threads.run(one, { wallMs, ...turn })
@@ -95,7 +95,7 @@ describe('programs and threads', () => {
     const before = countTasks()
     const threads = open({ threadsMax: 3 })
     await threads.warmUp(3)
-    // Node has helpers of its own beside the first worker.
+    // Node starts its own helpers with the first worker.
     const withThree = countTasks()
     assert.ok(withThree >= before + 3)
     const all = Array.from({ length: 60 }, (_, index) => run(threads, `emit(${index})`))
@@ -217,7 +217,7 @@ describe('time', () => {
     await threads.warmUp(4)
     const withAll = countTasks()
     assert.equal(withAll, withOne + 3)
-    // The first look sees them idle, the second that nothing has changed.
+    // The first check finds them idle, the second one unchanged.
     clock.advance(30_000)
     assert.equal(countTasks(), withAll)
     clock.advance(30_000)
@@ -285,7 +285,7 @@ describe('the end', () => {
     await Promise.all([threads[Symbol.asyncDispose](), threads[Symbol.asyncDispose]()])
   })
 
-  /** With the helpers that Node keeps once it has had a worker. */
+  /** The number of threads including the helpers that Node keeps after its first worker. */
   async function baseline(): Promise<number> {
     const threads = open({ threadsMax: 1 })
     await threads.warmUp(1)

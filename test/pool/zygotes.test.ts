@@ -1,4 +1,4 @@
-/** The interpreters that workers are forks of: how long one serves, and what becomes of one that cannot. */
+/** Zygotes, the interpreters that workers are forks of: how long one serves, and what happens to one that cannot. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
@@ -19,7 +19,7 @@ const waitMs = 20_000
 const minuteMs = 60_000
 const grounds = { limits: defaultLimits, usual: defaultLimits, memoryHeldByCgroup: true }
 const shape = shapeOf({ language: 'javascript' }, bunRuntime, grounds)
-/** There may be so many. */
+/** The maximum number of zygotes. */
 const zygotesMax = 16
 
 describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {

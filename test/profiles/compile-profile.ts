@@ -1,4 +1,6 @@
-/** A container engine's seccomp profile as the filter that the engine would put on a container without privileges. */
+/**
+ * Compiles a container engine's seccomp profile to the filter that the engine would apply to an unprivileged container.
+ */
 import { execFileSync } from 'node:child_process'
 
 import type { DockerProfile, SeccompRule } from '../../scripts/profiles/seccomp.ts'
@@ -8,7 +10,7 @@ import { architectures } from '../../src/jail/seccomp/architectures.ts'
 
 type RuleArgument = NonNullable<SeccompRule['args']>[number]
 
-/** The capabilities that Docker leaves to a container's bounding set, of those that profiles ask for. */
+/** The capabilities in profiles' conditions that are in the bounding set of Docker's containers. */
 const dockerCapabilities = ['CAP_SYS_CHROOT']
 const ownArchitecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 
@@ -16,7 +18,10 @@ const allow = 0x7fff_0000
 const fail = (errno: number) => 0x0005_0000 | errno
 const offsets = { number: 0, architecture: 4, arguments: 16 }
 
-/** Numbers by name, as this machine's headers have them. A name that they do not have is not compiled: it is refused. */
+/**
+ * System call numbers by name, from this machine's headers. A name that they lack is not compiled, so the call is
+ * refused.
+ */
 export function readSyscallNumbers(): ReadonlyMap<string, number> {
   const macros = execFileSync('cc', ['-E', '-dM', '-include', 'sys/syscall.h', '-x', 'c', '/dev/null'], {
     encoding: 'utf8',
@@ -29,7 +34,7 @@ export function readSyscallNumbers(): ReadonlyMap<string, number> {
   )
 }
 
-/** The rules that stand in such a container, whoever it runs as. */
+/** The rules that apply in such a container, whatever its user. */
 export function rulesInForce({ syscalls }: DockerProfile): SeccompRule[] {
   return syscalls.filter(({ includes = {}, excludes = {} }) => {
     const hasAll = (includes.caps ?? []).every((name) => dockerCapabilities.includes(name))
@@ -60,17 +65,17 @@ export function compileProfile(profile: DockerProfile): Uint8Array {
 
 function compileRule(number: number, rules: readonly RuleArgument[], verdict: number): Instruction[] {
   const body = [...rules.flatMap(compileArgument), answer(verdict)]
-  // What does not hold goes to the end of the body: each comparison knows how far that is.
+  // A comparison that fails jumps to the end of the body. Each jump gets its distance here.
   const jumps = body.map((instruction, index) =>
     instruction === otherwise ? skip(body.length - index - 1) : instruction,
   )
   return [load(offsets.number), ifEqual(number, 0, body.length), ...jumps]
 }
 
-/** Stands for a jump over the rest of the rule. */
+/** A placeholder for a jump over the rest of the rule. */
 const otherwise = skip(0)
 
-/** Low halves: no call that profiles look at has more in these arguments. */
+/** Compares the low half: the arguments that profiles check have only 32 bits. */
 function compileArgument({ index, value, op }: RuleArgument): Instruction[] {
   const argument = load(offsets.arguments + 8 * index)
   switch (op) {
@@ -80,7 +85,7 @@ function compileArgument({ index, value, op }: RuleArgument): Instruction[] {
       return [argument, ifAtLeast(value, 0, 1), otherwise]
     case 'SCMP_CMP_GT':
       return [argument, ifAtLeast(value + 1, 1, 0), otherwise]
-    case 'SCMP_CMP_MASKED_EQ': // the second value is absent where it is 0
+    case 'SCMP_CMP_MASKED_EQ': // the second value is absent if it is 0
       return [argument, and(value), ifEqual(0, 1, 0), otherwise]
     default:
       throw new Error(`A profile compares with ${op}, which nobody has read about here yet.`)

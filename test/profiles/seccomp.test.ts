@@ -1,4 +1,4 @@
-/** The profiles for containers: what they add to Docker's, and that cells really stand under them. */
+/** The profiles for containers: what they add to Docker's, and that cells really work under them. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -109,7 +109,10 @@ test(
   },
 )
 
-/** Processes of the launcher: the one that becomes it, and all whose number nobody on the host's side was given. */
+/**
+ * The system calls of the launcher's processes: the process that executes it, and all that no process of the host has
+ * started.
+ */
 function callsOfLauncher(trace: string): Set<string> {
   const host = new Set<string>()
   const guests = new Set<string>()
@@ -120,7 +123,7 @@ function callsOfLauncher(trace: string): Set<string> {
     if (name === undefined) continue
     if (host.size === 0) host.add(pid)
     const child = /(?:clone3?|v?fork)\b.* = (\d+)$/.exec(line)?.[1]
-    // The kernel lets a parent that waits for its child's execve go on only after it.
+    // A parent that waits for its child's execve continues only after it.
     if (host.has(pid) && child !== undefined && child !== launcher) host.add(child)
     if (line.includes(`execve("${launcherPath()}"`)) {
       launcher = pid

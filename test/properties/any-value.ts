@@ -1,4 +1,4 @@
-/** Values of every kind that crosses unchanged, for property tests. */
+/** Values of every kind that is transferred unchanged, for property tests. */
 import fc from 'fast-check'
 import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 
@@ -133,7 +133,7 @@ function makeArray(items: readonly unknown[]): object {
   return made
 }
 
-/** What an error keeps elsewhere is no field of it. */
+/** Adds the fields whose names are not those of an error's own properties. */
 function addFields(error: Error, fields: readonly (readonly [string, unknown])[]): Error {
   const own = fields.filter(([name]) => !['name', 'message', 'stack', 'cause', 'errors'].includes(name))
   for (const [name, value] of own)
@@ -141,7 +141,7 @@ function addFields(error: Error, fields: readonly (readonly [string, unknown])[]
   return error
 }
 
-/** The tree, in which some objects lie at more than one place: inside themselves too. */
+/** A tree in which some objects occur in several places, even inside themselves. */
 const graph = fc
   .tuple(tree, fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 4 }))
   .map(([root, links]) => {
@@ -152,7 +152,7 @@ const graph = fc
     return root
   })
 
-/** As deep as values may be: the value itself lies on level 1, in the array of its batch. */
+/** As deep as values may be: the value itself is on level 1, in the array of its batch. */
 const deep = fc
   .tuple(
     fc.integer({ min: 950, max: 998 }),

@@ -1,6 +1,6 @@
 /**
- * Everything on the host's side that reads bytes of a launcher or a guest, against bytes that are nearly right: real
- * streams with a few of them changed, taken out, doubled or cut into other pieces.
+ * All host code that reads bytes of a launcher or a guest, with nearly valid bytes: real streams with a few of them
+ * changed, removed, duplicated or split differently.
  */
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
@@ -69,7 +69,7 @@ describe('frames of a launcher', () => {
     .map(([type, id, payload]) => encodeFrame(type, id, payload))
   const stream = fc.array(frame, { maxLength: 6 }).map((frames) => Buffer.concat(frames))
 
-  /** What a decoder gives for these pieces, and whether it refused the stream at last. */
+  /** The decoder's results for these pieces, and whether it finally refused the stream. */
   function decode(pieces: readonly Buffer[]): { frames: Buffer[]; isRefused: boolean } {
     const decoder = new FrameDecoder()
     const frames: Buffer[] = []
@@ -92,7 +92,7 @@ describe('frames of a launcher', () => {
         const decoded = Buffer.concat(inPieces.frames)
         assert.ok(bytes.subarray(0, decoded.length).equals(decoded), 'a frame that nobody sent')
         assert.equal(inPieces.isRefused, isRefused)
-        // In one piece, frames before one that is refused go down with it; the cell ends in either case.
+        // In one piece, a refused frame also discards the frames before it; the cell ends in either case.
         if (isRefused) return
         assert.deepEqual(inPieces.frames, frames)
         assert.ok(bytes.length - decoded.length < frameHeaderBytes + frameBytesMax)
@@ -122,7 +122,7 @@ describe('a spawn frame', () => {
   const text = fc.string({ unit: 'binary', maxLength: 12 })
   const size = fc.nat(2 ** 31)
 
-  /** The launcher's take_program, in TypeScript: for the sake of comparison. */
+  /** The launcher's take_program in TypeScript, for comparison. */
   function readSpawn(payload: Buffer): { strings: string[]; rest: number } {
     let at = 4 + 7 * 8
     const u32 = () => payload.readUInt32LE((at += 4) - 4)

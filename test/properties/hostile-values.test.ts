@@ -1,7 +1,7 @@
 /**
- * Values that guests make to hang, crash or confuse the host: each comes to what its table says, the host's loop turns
- * meanwhile, and the next run is fine. Node's harness is Bun's: here Node has the values that are made of its engine, in
- * test-deep/wide/ all of them.
+ * Values that guests create to hang, crash or confuse the host: each has the result in its table, the host's loop is
+ * not blocked, and the next run works. Node has the same harness as Bun, so here it gets only the values that depend on
+ * its engine; test-deep/wide/ has all of them.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

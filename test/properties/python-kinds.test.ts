@@ -1,4 +1,4 @@
-/** Python's own kinds of value come in and go out as the same encoding. */
+/** Values of Python's own kinds have the same encoding in both directions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -67,7 +67,7 @@ const { value: anyPython } = fc.letrec((tie) => ({
   dict: fc.dictionary(fc.string(), tie('value')).map((fields): unknown => {
     return '$type' in fields ? tag('Object', fields) : { ...fields }
   }),
-  // Keys of texts alone make an object.
+  // A map whose keys are all strings becomes an object.
   map: fc
     .uniqueArray(fc.tuple(key(), tie('value')), { selector: ([name]) => JSON.stringify(name) })
     .map((entries): unknown => tag('Map', [[null, 0], ...entries])),
@@ -98,5 +98,5 @@ test('3,000 values of Python’s own types return unchanged', async () => {
   assert.deepEqual(differences.slice(0, 5), [])
 })
 
-/** As JSON has it: fast-check gives objects without a prototype. */
+/** Converts through JSON, because fast-check creates objects without a prototype. */
 const toPlain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -1,4 +1,4 @@
-/** A result survives JSON: every guest value, in each language, arrives whole on the other side. */
+/** A result survives JSON: every guest value, in each language, arrives complete on the other side. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

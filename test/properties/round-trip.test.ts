@@ -1,4 +1,4 @@
-/** 1000 values in three languages, there and back; with --wide 20,000 go to each. */
+/** 1000 values to guests in three languages and back; with --wide 20,000 for each. */
 import { useLazaret } from '../support/use-lazaret.ts'
 import { describeRoundTrips } from './round-trips.ts'
 

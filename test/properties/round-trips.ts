@@ -1,4 +1,4 @@
-/** Whatever a caller gives to a guest that gives it back, comes back as it was. */
+/** A value that a guest returns to its caller arrives unchanged. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -14,7 +14,7 @@ const echoes = {
   python: { ...python, code: 'input_data' },
 }
 
-/** Declares the tests. `LAZARET_TEST_SEED` gives the values of an earlier run. */
+/** Declares the tests. `LAZARET_TEST_SEED` repeats the values of an earlier run. */
 export function describeRoundTrips(guests: TestLazaret, batches: number): void {
   describe(`${batches * batchLength} values, of the seed ${seed},`, () => {
     const values = sampleValues(batches * batchLength)
@@ -45,7 +45,7 @@ export function describeRoundTrips(guests: TestLazaret, batches: number): void {
 
 function sampleValues(count: number): readonly unknown[] {
   const { stackTraceLimit } = Error
-  // The stacks of thousands of errors would be most of what crosses.
+  // Otherwise the stacks of thousands of errors would be most of the data.
   Error.stackTraceLimit = 1
   try {
     return fc.sample(anyValue, { numRuns: count, seed })

@@ -1,4 +1,4 @@
-/** Whether two values are the same in everything that crosses: types, order, holes, signs, and which objects are one. */
+/** Compares two values in everything that is transferred: types, order, holes, signs and object identity. */
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { Unserializable } from '../../src/core/values/encode-leaf.ts'
@@ -16,7 +16,10 @@ export function findDifference(actual: unknown, expected: unknown): string | und
 type Step = readonly [name: string, actual: unknown, expected: unknown]
 
 class Comparison {
-  /** Which object of one side stands for which of the other; both ways, so that neither two become one nor one two. */
+  /**
+   * The corresponding objects of both sides, in both directions, so that no two objects become one, and none becomes
+   * two.
+   */
   readonly #pairs = new Map<object, object>()
   readonly #reverse = new Map<object, object>()
 
@@ -45,7 +48,7 @@ class Comparison {
 
 type Part = readonly [name: string, value: unknown]
 
-/** Everything that makes up an object, in its order. */
+/** All parts of an object, in their order. */
 function partsOf(value: object): readonly Part[] {
   if (value instanceof Date) return [['time', value.getTime()]]
   if (value instanceof RegExp)

@@ -1,4 +1,7 @@
-/** The same program and input give the same output: in another process, order, place and language, and by other code. */
+/**
+ * The same program and input give the same output: in another process, order, time zone and language, and with other
+ * machine code.
+ */
 import { testDeterminism } from '../support/sizes/snippet-determinism-tests.ts'
 
 testDeterminism(100)

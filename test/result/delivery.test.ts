@@ -8,7 +8,7 @@ function chunk(text: string): OutputChunk {
   return { stream: 'stdout', bytes: Buffer.from(text), text, atMs: 0 }
 }
 
-/** A delivery to `take`, and what its listener hears. */
+/** A delivery to `take`, and what its listener receives. */
 function deliver(take: NonNullable<RunRequest['onOutput']>) {
   const delivered: string[] = []
   const delivery = new Delivery(take, {

@@ -1,4 +1,4 @@
-/** What is looked for in the output is the guest's, and so is the output: the search takes no longer than both are. */
+/** The guest controls both the output and the text that is searched in it, so the search must take linear time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,7 +10,7 @@ import { createResult } from '../../src/result/run-result.ts'
 import { keepLoopFree } from '../support/machine/loop-delay.ts'
 
 const MiB = 1024 * 1024
-/** Every place of the output matches sixty thousand characters of the error, and then does not. */
+/** Every position of the output matches the first sixty thousand characters of the error, but not the rest. */
 const stderr = 'a'.repeat(2 * MiB)
 const errors = {
   'a message': { name: 'aaaaaaaa', message: 'a'.repeat(60_000) },

@@ -1,4 +1,4 @@
-/** What a language model reads of a result: short, complete where it fits, each fact once, and what to do next. */
+/** The text of a result for a language model: short, complete if it fits, each fact once, and what to do next. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

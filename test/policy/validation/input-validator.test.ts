@@ -1,4 +1,4 @@
-/** What validation finds, what it leaves alone, and what it does with programs that were made to break it. */
+/** What validation finds, what it ignores, and how it handles programs that are meant to break it. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -126,7 +126,7 @@ test('code that is too long, not a string, or in a language that it does not rea
   await assert.rejects(validator.validate(':', 'shell' as never), { code: 'INVALID_REQUEST' })
 })
 
-/** Nested as deeply as they may be long, slow for some parsers, or full of what is found. */
+/** Nested as deeply as their length allows, slow for some parsers, or full of findings. */
 const hostile = [
   '('.repeat(50_000),
   `${'['.repeat(25_000)}${']'.repeat(25_000)}`,
@@ -211,7 +211,7 @@ test('quotes of a program contain no line breaks, hidden characters or changes o
 })
 
 test('a program with a Python warning at each line is still analyzed', async () => {
-  // Newer versions show such warnings unless they are told otherwise.
+  // Newer versions show such warnings by default; this makes all versions show them.
   const prefix = 'import warnings\nwarnings.simplefilter("always")\n'
   const noisy = { run: (request: RunRequest) => lazaret.run({ ...request, code: prefix + request.code }) }
   await using validation = new InputValidator({ lazaret: noisy })

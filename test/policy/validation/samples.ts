@@ -1,4 +1,4 @@
-/** Programs, and the rules that validation finds in them, each with its line. */
+/** Programs, each with the rules that validation must report and their lines. */
 
 export type Sample = readonly [code: string, ...found: string[]]
 

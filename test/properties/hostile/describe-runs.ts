@@ -1,4 +1,4 @@
-/** Declares the tests of hostile values that programs end in, on a Lazaret of the caller's. */
+/** Declares tests with programs whose values are hostile, on the caller's Lazaret. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -40,7 +40,7 @@ export function hostileRunsOf(guests: TestLazaret): DescribeRuns {
         test(`${rows.length} of them, ${area}, harm nobody`, async () => {
           const look = (value: HostileValue) =>
             keepLoopFree(value.title, () => lookAtRun(request, value), bounds)
-          // One at a time, so that what keeps the loop has a name.
+          // One at a time, so that a value that blocks the loop can be named.
           assert.deepEqual(await listFaults(readRows(rows), look, 1), [])
           assert.deepEqual((await guests.run(request)).value, sound)
         })

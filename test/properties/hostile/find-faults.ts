@@ -1,4 +1,4 @@
-/** Looks at what came of hostile values, and lists those that came to something else. */
+/** Checks the results of hostile values, and lists those that differ from the expected ones. */
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 
@@ -10,7 +10,7 @@ import { findDifference } from '../same-value.ts'
 import { anything, type HostileValue, nothing } from './hostile-value.ts'
 
 const MiB = 1024 * 1024
-/** What values of 16 MiB and the tools of the test itself may make this process grow. */
+/** The allowed growth of this process, for values of 16 MiB and the test's own tools. */
 const growthBytesMax = 1024 * MiB
 
 export interface Seen {
@@ -31,7 +31,7 @@ function findFault(hostile: HostileValue, seen: Seen): string | undefined {
   return seen.value === value ? undefined : findDifference(seen.value, value)
 }
 
-/** Runs each, some at a time, and lists what went wrong. */
+/** Tries all values, some at a time, and lists the faults. */
 export async function listFaults(
   values: readonly HostileValue[],
   look: (value: HostileValue) => Promise<Seen>,
@@ -53,7 +53,7 @@ export async function listFaults(
   return faults
 }
 
-/** What the host makes of a value message, whoever wrote it. */
+/** The host's result for a value message, whoever wrote it. */
 export async function lookAtMessage({ code }: HostileValue): Promise<Seen> {
   const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const budget = new HostBudget(systemClock, defaultLimits.hostMs)

@@ -1,10 +1,10 @@
-/** Values as a guest may write them to the channel itself: tags that are wrong, lie, or cost more than they are worth. */
+/** Values that a guest may write directly to the channel: with tags that are wrong, misleading or expensive. */
 import { anything, type HostileRow, nothing } from './hostile-value.ts'
 
 const cut = { isCut: true }
 const repeat = (count: number, item: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => item(index)).join()
-/** What is no tag is the object that it looks like. */
+/** An object that only looks like a tag stays an object. */
 const plain = (json: string, title = json): HostileRow => [
   title.slice(0, 80),
   json,

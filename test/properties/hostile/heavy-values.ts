@@ -1,4 +1,4 @@
-/** Forged values as large as a message may be. */
+/** Forged values of the maximum message size. */
 import { anything, type HostileRow, nothing } from './hostile-value.ts'
 
 const cut = { isCut: true }

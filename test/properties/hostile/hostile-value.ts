@@ -1,4 +1,4 @@
-/** What a hostile value has to come to. */
+/** A hostile value, and its expected result. */
 import { Unserializable } from '../../../src/core/values/encode-leaf.ts'
 
 export interface HostileValue {
@@ -6,9 +6,9 @@ export interface HostileValue {
   readonly title: string
   /** The program, or the forged JSON. */
   readonly code: string
-  /** The live value; `anything` where only a calm end counts, `nothing` where there is none. */
+  /** The expected live value; `anything` if only an orderly end counts, `nothing` if there is none. */
   readonly value: unknown
-  /** Whether something was cut; then, and only then, `truncated` says so. */
+  /** Whether something was cut; `truncated` must agree. */
   readonly isCut?: boolean | 'either'
   readonly outcome?: 'timed-out' | 'failed' | 'out-of-memory'
 }
@@ -16,7 +16,7 @@ export interface HostileValue {
 export const anything = Symbol('anything')
 export const nothing = Symbol('nothing')
 export const shown = (text: string): Unserializable => new Unserializable(text)
-/** What the runs of the tables may send back; `large-values.test.ts` goes to the default of 16 MiB. */
+/** The limit for results of the tables' runs; `large-values.test.ts` uses the default of 16 MiB. */
 export const resultBytes = 1024 * 1024
 export const tooLarge = shown(`[larger than ${resultBytes} bytes]`)
 

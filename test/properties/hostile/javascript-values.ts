@@ -117,7 +117,7 @@ const getters: readonly HostileRow[] = [
   [
     'a Set that grows without end while it is read',
     'const s = new Set(); const f = () => ({ get a() { s.add(f()); return 1 } }); s.add(f()); s',
-    // It comes as it was when the encoder began with it.
+    // It arrives in the state in which the encoder began to read it.
     new Set([{ a: 1 }]),
   ],
   ['a toJSON that throws', '({ toJSON() { throw 1 } })', { toJSON: shown('[Function: toJSON]') }],

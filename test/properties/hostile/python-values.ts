@@ -1,4 +1,4 @@
-/** Values of Python programs that lie, raise, grow or change while they are read. */
+/** Values of Python programs that lie, raise exceptions, grow or change while they are read. */
 import { anything, type HostileRow, nothing, resultBytes, shown } from './hostile-value.ts'
 
 const cut = { isCut: true }
