@@ -1,6 +1,6 @@
 /**
- * What a newcomer gets who names no option: from the packed tarball, in an empty project, as root and as a plain user.
- * Deny by default; who wants less says so by name.
+ * The defaults without any option: from the packed tarball, in an empty project, as root and as an unprivileged user.
+ * Everything is denied by default; weaker settings need an explicit option.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -23,7 +23,7 @@ for (const userId of users) {
     project.ask(program, { userId, before }) as Record<string, unknown>
 
   test(`below standard a run of ${who} is refused with the fix, and with the option that accepts less`, () => {
-    // Root makes namespaces without asking for a user's, unless it lacks that as well.
+    // Root needs no user namespace for its namespaces, unless it lacks CAP_SYS_ADMIN, too.
     const lacking = without.command(['user-namespaces', ...(isRoot ? (['sys-admin'] as const) : [])], [])
     const { refused, accepted } = ask(
       `import { createLazaret } from 'lazaret'
@@ -74,7 +74,7 @@ console.log(JSON.stringify(codes))`)
   })
 
   test(`a command of ${who} ends after 120 s unless its caller changes that`, () => {
-    // The clock is the process's own, but that two minutes pass at once.
+    // The process's own clock, except that two minutes pass at once.
     const answers = ask(`import { createLazaret } from 'lazaret'
 const waits = []
 const clock = {

@@ -1,4 +1,7 @@
-/** The server of docs/operate/servers.md, which operators copy, among clients that break off, send too much, or never finish. */
+/**
+ * The server of docs/operate/servers.md, which operators copy, with clients that disconnect, send too much, or never
+ * finish.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -77,7 +80,7 @@ function waitFor(event: string): Promise<void> {
   return new Promise((resolve) => lines.on('line', (line) => line === event && resolve()))
 }
 
-/** The page's program up to the part that only shows it, with a line for each event of work. */
+/** The page's program without its final demonstration. It prints a line for each event of work. */
 function startServer(): ChildProcess {
   const [block] = findBlocks('docs/operate/servers.md', readText('docs/operate/servers.md'))
   const [program = ''] = (block?.code ?? '').split('\nconst { port } = ')

@@ -1,4 +1,7 @@
-/** docs/internals/shared-objects.md says of every object of the kernel that guests share who pays, what bounds it, and the test. */
+/**
+ * docs/internals/shared-objects.md lists for every shared kernel object which account is charged, what bounds it, and
+ * its test.
+ */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

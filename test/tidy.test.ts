@@ -1,4 +1,7 @@
-/** What a reviewer should not have to say: lengths, names, headers, left-overs, links. The linter and the formatter hold the rest. */
+/**
+ * What a reviewer should not have to mention: lengths, names, headers, leftovers, links. The linter and the formatter
+ * check the rest.
+ */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -51,7 +54,7 @@ test('a test that is skipped says why', () => {
 })
 
 test('no file names a folder or a server of a developer’s machine', () => {
-  // Folders that are nobody's serve as examples. A lock file with hosts in it works only where they can be reached.
+  // Folders of nobody serve as examples. A lock file with hosts works only where these can be reached.
   const folders =
     /(?<![\w.-])\/work\/|\/home\/(?!app\/|data\b|c\.json)\w+\/|\/Users\/|\/root\/\.(?!ssh\/|bashrc|\.)/
   const servers = /registry\.npmjs|npmmirror|"resolved"|pypi\.org/
@@ -155,7 +158,7 @@ test('comments use plain English, too', () => {
 })
 
 test('a folder has at most twenty files of its own', () => {
-  /** Why it may have more. */
+  /** The reason why a folder may have more. */
   const exceptions: Readonly<Record<string, string>> = {
     'docs/decisions': 'a record in the order in which it was written; its README is the index',
     'src/runtimes/python': 'the guest imports these modules by their names, so they lie in one folder',
@@ -168,8 +171,8 @@ test('a folder has at most twenty files of its own', () => {
 })
 
 test('no line is too wide', () => {
-  // The formatter holds code at 110. A message stays in one piece, so that it can be searched for; so does an address
-  // and the row of a table.
+  // The formatter wraps code at 110. Messages, addresses and rows of tables stay in one piece, so that they can be
+  // searched for.
   const isOnePiece = (line: string) =>
     line.startsWith('|') || /(['"`]).{60,}\1/.test(line) || /https?:\/\/\S{40}/.test(line)
   const isWide = (line: string) => line.length > 130 && !isOnePiece(line)
@@ -180,7 +183,7 @@ test('no line is too wide', () => {
   assert.deepEqual(wide, [])
 })
 
-/** Their names are those of commands and of an API that others know. */
+/** Their names are those of commands and of a known API. */
 const namedByContract = [
   'src/adapters/actor/message.ts',
   'src/adapters/code-execution/action.ts',
@@ -208,7 +211,7 @@ function lines(file: string): string[] {
   return readText(file).replace(/\n$/, '').split('\n')
 }
 
-/** Everywhere but here, where the patterns stand. */
+/** Searches all files except this one, which contains the patterns. */
 function findLines(files: readonly string[], pattern: RegExp): string[] {
   const others = files.filter((file) => file !== 'test/tidy.test.ts')
   return others.flatMap((file) =>
@@ -227,7 +230,7 @@ function isReachable(page: string, link: string): boolean {
   return heading === undefined || !basename(target).endsWith('.md') || headingsOf(target).includes(heading)
 }
 
-/** As the usual viewers name them. */
+/** The anchors that usual viewers generate. */
 function headingsOf(page: string): string[] {
   const headings = [...withoutCode(readText(page)).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => text)
   return headings.map((text) =>

@@ -1,4 +1,4 @@
-/** What is read of a guest that has ended, while its end of the channel stays open. */
+/** What is read from a guest that has ended, while its end of the channel stays open. */
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { freeBudget } from '../support/free-budget.ts'
 
 const listener = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined, budget: freeBudget() }
 
-/** The turns take long here: something else keeps the loop busy. */
+/** Makes turns of the event loop slow, as other work would. */
 function hold(ms: number): void {
   const end = performance.now() + ms
   while (performance.now() < end);

@@ -1,4 +1,4 @@
-/** A channel that one piece of work after the other is heard on. */
+/** A channel that serves one piece of work after another. */
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ test('bytes after the end of one piece of work count for the next, which gets an
   })
   const channel = new Channel(stream, limits, listener('first'))
   const send = (bytes: Buffer) => stream.emit('data', bytes)
-  // Together, three of them are more than one piece of work may say.
+  // Three of them together exceed what one piece of work may send.
   const noise = frame({ type: 'noise', text: 'x'.repeat(300 * KiB) })
   for (const bytes of [noise, noise, frame({ type: 'end', exitCode: 3 })]) send(bytes)
   while (ends.length === 0) await turn()

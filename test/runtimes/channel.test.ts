@@ -18,7 +18,7 @@ interface Listening {
   readonly send: (...chunks: readonly (Uint8Array | string | object)[]) => void
 }
 
-/** A channel whose guest is the test: bytes go as they are, everything else as a message. */
+/** A channel whose guest is the test: it sends bytes unchanged, and everything else as a message. */
 function listen(limits: Partial<Limits> = {}): Listening {
   const stream = new PassThrough()
   let floods = 0
@@ -223,7 +223,7 @@ test('a forged value with too many lists is not parsed, which is reported', () =
   send(value(1_100_000))
   assert.equal('value' in channel.claims, false)
   assert.deepEqual([...channel.truncated], ['value'])
-  // The channel is not broken by it: what follows is still understood.
+  // The channel still works: later messages are understood.
   send(log('after'), value(400_000))
   assert.equal(channel.claims.logs.length, 1)
   assert.ok(Array.isArray(channel.claims.value?.tagged))
@@ -266,7 +266,7 @@ test('a value that the guest cut is reported as cut', () => {
 
 test('a guest that sends without end is reported and no longer read', () => {
   const { channel, floods, send } = listen({ outputBytes: 0, resultBytes: 64 })
-  // Messages that are dropped, so that only the sheer amount can tell.
+  // Messages that are dropped, so only their total size counts.
   const chunk = Buffer.concat(
     Array.from({ length: 100 }, () => frame({ type: 'none', text: 'x'.repeat(10 * KiB) })),
   )

@@ -1,4 +1,4 @@
-/** Files of the workspace, there and back: what a run was asked to collect, whatever became of it. */
+/** Files into the workspace and back: what a run was asked to collect, whatever its outcome. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -14,7 +14,7 @@ function read(text: string): unknown {
   return reader.value
 }
 
-/** What either of them says of a text. */
+/** The result or error of either parser for a text. */
 function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
   try {
     return { value: parse(text) }

@@ -82,7 +82,7 @@ test('endless displays block their guest if the caller is slow, and the memory o
       await gate.promise
     }
     const run = guests.run({ ...request, onDisplay, signal: controller.signal })
-    // The time limit ends it; then the caller gives up.
+    // The time limit ends the run; after that the caller stops waiting.
     await Promise.race([run, pause((request.limits?.wallMs ?? 0) + 500)])
     controller.abort()
     gate.resolve()

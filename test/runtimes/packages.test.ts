@@ -1,4 +1,4 @@
-/** Packages of the operator: every guest finds them, whatever it runs in, and none can write to them. */
+/** Packages of the operator: guests of every runtime find them, and none can write to them. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Packages that workers of Bun and Node have loaded before their run comes. */
+/** Packages that workers of Bun and Node have loaded before their run arrives. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const put = (path: string, text: string) => {
   mkdirSync(join(root, path, '..'), { recursive: true })
   writeFileSync(join(root, path), text)
 }
-/** When they are evaluated, by the clock that host and guests share. */
+/** The time of their evaluation, on the clock that host and guests share. */
 const now = 'Date.now()'
 put('common/index.js', `module.exports = { at: ${now} }`)
 put('modern/package.json', '{"name":"modern","type":"module","exports":"./modern.js"}')

@@ -1,4 +1,4 @@
-/** Output as it happens: in order, whole, and no faster than the caller takes it. */
+/** Streamed output: in order, complete, and no faster than the caller takes it. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const guests = await useLazaret()
 const MiB = 1024 * 1024
 const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Fails when it is called before its last promise has settled. */
+/** Fails if it is called before its previous promise has settled. */
 class SlowReader {
   readonly chunks: OutputChunk[] = []
   #isReading = false
@@ -60,7 +60,7 @@ test('output that is written to one stream after the other was read arrives afte
   const order: string[] = []
   await guests.run({
     ...python,
-    // Each line is written when the cell has passed the one before on: a pipe that is empty has been read.
+    // The guest writes a line only after the cell has read the previous one, which is when the pipe is empty.
     code: `import array, fcntl, os, termios, time
 def say(fd, text):
     os.write(fd, text.encode())
@@ -116,7 +116,7 @@ test('a reader that stops blocks the guest, until the wall limit ends it', async
   })
   const { outcome, stdout, usage } = result
   assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: wallMs })
-  // What fits into the pipe, the cell's outbox and the sockets was written; then the guest stood still.
+  // The guest has filled the pipe, the cell's outbox and the sockets, and then blocked.
   assert.ok(usage.outputBytes > 0 && usage.outputBytes < 4 * MiB, `${usage.outputBytes} bytes were written`)
   assert.equal(taken, usage.outputBytes)
   assert.equal(stdout.length, usage.outputBytes)
@@ -154,7 +154,7 @@ test('a reader that never returns is not awaited if the run is cancelled', async
   assert.deepEqual([outcome, stdout], [{ kind: 'completed', exitCode: 0 }, 'a\n'])
 })
 
-/** But for the nursery of this host, which waits for the next cell. */
+/** Ignores the host's nursery, which waits for the next cell. */
 function isAnythingAlive(): boolean {
   return listDescendants(process.pid).some((one) => !isDead(one) && one.name !== 'nursery')
 }

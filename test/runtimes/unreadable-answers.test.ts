@@ -1,4 +1,4 @@
-/** What a host function gives may be a proxy of the application's that throws at whoever looks at it. */
+/** A host function may return a proxy of the application that throws whenever it is read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

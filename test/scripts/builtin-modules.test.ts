@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 import { nameBuiltinModules } from '../../scripts/bundling/builtin-modules.ts'
 
-/** What a module prints in a process of its own. */
+/** The output of a module in a separate process. */
 function print(code: string): unknown {
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',

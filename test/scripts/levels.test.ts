@@ -1,4 +1,4 @@
-/** Which tests run where: nothing is left out, nothing runs twice, and what nobody has thought of runs everywhere. */
+/** The plan of test passes: no file is omitted or runs twice, and files without a rule run everywhere. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -26,7 +26,7 @@ function planOf(isRoot: boolean, ...tiers: readonly Tier[]): Pass[] {
   return tiers.flatMap((tier) => planPasses({ tier, filters: [], isRoot }))
 }
 
-/** `root`, `plain user without namespaces, on the oldest Node`, and the like, with the files that run so. */
+/** The files by situation, such as `root` or `plain user without namespaces, on the oldest Node`. */
 function filesBySituation(passes: readonly Pass[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const { userId, isOnOldest, isInForks, lacking, files: some } of passes) {

@@ -1,4 +1,4 @@
-/** Which skips count: all of them but those because of a missing package that the runner does not find either. */
+/** The skips that count: all except those because of a missing package that the runner does not find either. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'

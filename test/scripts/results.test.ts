@@ -1,4 +1,4 @@
-/** What the runner's results say of the tests of a pass. */
+/** The results of a pass, from the events of Node's test runner. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'

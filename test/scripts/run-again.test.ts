@@ -1,4 +1,4 @@
-/** What a pass comes to when some of its files run a second time. */
+/** The results of a pass in which some files have run a second time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

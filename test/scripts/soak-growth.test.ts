@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { floorGrowth } from '../../scripts/soaking/growth.ts'
 
-/** MiB, at ten looks: as they were in 6,000 runs, each in a cell of its own, which held nothing. */
+/** Ten samples in MiB, from 6,000 runs in separate cells that leaked nothing. */
 const uneven = [153, 154, 146, 156, 147, 147, 155, 156, 148, 157]
 
 test('a size that goes up and down does not count as growth, and a leak below it does', () => {

@@ -1,4 +1,4 @@
-/** A soak that finds nothing must have been able to. */
+/** Proves that a soak test would find problems. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -12,7 +12,7 @@ import type { RunRequest, RunResult } from '../../src/index.ts'
 const machine = { port: 1, forksAreCounted: true, forksAreRefused: true }
 const inDeck = kinds.reduce((sum, { guests, copies }) => sum + guests.length * copies, 0)
 
-/** As a run ends whose worker was shot. */
+/** The result of a run whose worker was killed. */
 const lost = { outcome: { kind: 'killed', signal: 'SIGSEGV' }, stdout: '', files: {}, usage: {} }
 
 async function soakWith(run: (request: RunRequest) => Promise<RunResult>): Promise<CaseEnd[]> {

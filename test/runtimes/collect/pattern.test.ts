@@ -1,4 +1,4 @@
-/** Globs: what they mean, that they mean what a well-known library says, and that no name makes them slow. */
+/** Globs: what they match, that they agree with a well-known library, and that no name makes them slow. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -51,7 +51,7 @@ test('a pattern matches like in picomatch, as far as both support its syntax', (
   const name = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-'), minLength: 1, maxLength: 5 })
   const path = fc
     .array(
-      // To picomatch, but to no shell, `*.*` wants something behind the dot.
+      // In picomatch, unlike in shells, `*.*` requires a character after the dot.
       name.filter((one) => !one.endsWith('.')),
       { minLength: 1, maxLength: 4 },
     )
@@ -67,8 +67,8 @@ test('a pattern matches like in picomatch, as far as both support its syntax', (
   const pattern = fc
     .array(part, { minLength: 1, maxLength: 4 })
     .map((parts) => parts.join('/'))
-    // A name alone brings a folder here, so each alternative has a sign. `**` within a name is `*`, and a dot is
-    // never one of several first characters.
+    // A plain name also collects a folder here, so each alternative contains a wildcard. `**` within a name is `*`, and
+    // a dot is never one of several first characters.
     .filter((text) => /[*?[{]/.test(text) && !/\*\*[^/]|[^/]\*\*|\*\{\*|(^|\/)(\[\^|\{)/.test(text))
     .filter((text) => explainBadPattern(text) === undefined)
   const options = { noextglob: true, nonegate: true, strictSlashes: true }

@@ -1,4 +1,4 @@
-/** What was shown so far: replaced, cleared, and never more than there is room for. */
+/** The displays so far: replaced, cleared, and never more than fit. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** What the tests of host functions have in common: the same program in both languages, asked with functions. */
+/** Shared by the tests of host functions: the same program in both languages, run with functions. */
 import assert from 'node:assert/strict'
 
 import type { HostFunction, RunResult } from '../../../src/index.ts'

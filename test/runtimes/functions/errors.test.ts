@@ -1,4 +1,4 @@
-/** Errors of host functions, and what cannot cross. */
+/** Errors of host functions, and values that cannot be transferred. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -124,7 +124,7 @@ seen`.replace('[named]', '[print]'),
       '`.rows[1].run` is ': { rows: [{ $type: 'mine' }, { run: echo }] },
       '`["two words"]` is ': { 'two words': echo },
       '`.inner` is ': { $type: 'mine', inner: echo },
-      // What lies in a Map has no simple path.
+      // Values in a Map have no simple path.
       ' ': new Map([[1, echo]]),
     }
     const { value, stderr } = await call(

@@ -1,4 +1,4 @@
-/** What is JavaScript’s own about host functions, and the names that functions may have. */
+/** Details of host functions in JavaScript, and the names that functions may have. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

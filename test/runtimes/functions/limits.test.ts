@@ -1,4 +1,4 @@
-/** Limits on calls of host functions, and how calls and the end of a run get along. */
+/** Limits on calls of host functions, and calls at the end of a run. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

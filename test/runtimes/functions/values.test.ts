@@ -1,4 +1,4 @@
-/** What crosses when a guest calls a function of the host, and how many calls may be under way. */
+/** The values in calls of host functions, and the number of concurrent calls. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -63,7 +63,7 @@ for (const [name, guest] of Object.entries(runtimes)) {
     const square: HostFunction = (number) =>
       new Promise((resolve) => {
         waiting.push(() => resolve(Number(number) ** 2))
-        // All of them are open before the first is answered, and the last is answered first.
+        // All calls are open before the first is answered, and they are answered in reverse order.
         if (waiting.length === 1000) for (const answer of waiting.toReversed()) answer()
       })
     const result = await call(

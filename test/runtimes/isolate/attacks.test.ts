@@ -1,6 +1,6 @@
 /**
- * Attacks on the inside of an isolate. Each says how its run must end: with this output, or failed in this way. What takes
- * time or memory is the business of the process around.
+ * Attacks from inside an isolate. Each states how its run must end: with an output, or with a kind of failure. The
+ * surrounding process limits time and memory.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const runtime = { failed: 'runtime' } as const
 const syntax = { failed: 'syntax' } as const
 const output = (value: unknown): End => ({ output: value })
 
-/** Runs code by every maker of code that one can get at; gives what none may give. */
+/** Tries to compile code with every function constructor that it can reach; returns a value that none may produce. */
 const attempt = (code: string): string => `
   const attempt = (make) => { try { return typeof make() } catch (error) { return error.name } }
   output = [${code}].map(attempt)`

@@ -1,4 +1,4 @@
-/** The Node process around isolates, as far as tests need one. isolated-vm wants a Node without its own snapshot of a heap. */
+/** A Node process for isolates, for tests. isolated-vm needs a Node without its own heap snapshot. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,9 +11,9 @@ import { type Answer, type Ask, type Ended, librarySource, type Told } from './m
 
 const ivm = createRequire(import.meta.url)('isolated-vm') as typeof isolatedVm
 const insideText = readFileSync(join(checkoutRoot, 'dist/harness-isolate/inside.js'), 'utf8')
-/** As workers have it: the inside is in each isolate when it is made. */
+/** As in workers, a snapshot provides the inside of each new isolate. */
 const snapshot = ivm.Isolate.createSnapshot([
-  // What the inside takes away when it is evaluated, for tests that look whether somebody gets it nevertheless.
+  // Keeps what the inside removes when it is evaluated, so that tests can check that no program gets it.
   {
     code: `globalThis.$lazaretTaken = [() => {}, async () => {}, function* () {}, async function* () {}]
       .map((kind) => Object.getPrototypeOf(kind).constructor)
@@ -88,14 +88,14 @@ class Conversation {
 
   #answerLater(id: number, name: string, args: string): void {
     const { run } = this.#ask
-    // Many runs may wait for answers.
+    // Many runs may wait for answers at the same time.
     const call = answers.size
     const answered = new Promise<Answer>((resolve) => answers.set(call, resolve))
     tell({ run, call, name, args })
     this.#waiting.push(answered.then(({ isError, json }) => this.#callGuest('answer', id, isError, json)))
   }
 
-  /** What it throws is a rejection that nobody handled. */
+  /** An exception becomes an unhandled rejection. */
   #callGuest(name: keyof Inside, ...values: unknown[]): void {
     try {
       this.#call(name, ...values)

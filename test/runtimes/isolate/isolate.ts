@@ -1,4 +1,4 @@
-/** Programs in real isolates, in a process as the worker of a cell would be one: a child, which the tests of a file share. */
+/** Programs in real isolates, in a process like the worker of a cell: a child, which all tests of a file share. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -17,7 +17,7 @@ export interface IsolateRun {
   readonly load?: readonly string[]
   readonly libraries?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
-  /** A text that holds `$text`, for the inside's own: what tests look at from inside. */
+  /** Source with `$text` in place of the inside's own source, for tests that observe the inside. */
   readonly around?: string
 }
 

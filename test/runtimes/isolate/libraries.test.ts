@@ -1,4 +1,4 @@
-/** The libraries that programs may require: whole, in the pinned versions, with their licences. */
+/** The libraries that programs may require: complete, in the pinned versions, with their licences. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { libraries, librarySource } from './messages.ts'
 
 const packages = createRequire(import.meta.url)
 
-/** What Node makes of a module's default, and a stream of Node's that only exists there. */
+/** Exports that exist only in Node: a module's `default`, and a class for Node's streams. */
 const notHere = new Set(['default', 'DuplexStreamStreamer'])
 
 for (const name of libraries) {

@@ -1,4 +1,4 @@
-/** What a test and the process of its isolates say to each other, and the libraries that both know. */
+/** The messages between a test and the process of its isolates, and the libraries that both know. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolateOutcome, IsolateProgram } from '../../../src/runtimes/isolate/inside/protocol.ts'

@@ -1,4 +1,4 @@
-/** What `output` becomes, what a log shows, and what a run's end is. */
+/** The result of `output`, the texts of logs, and the ends of runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'

@@ -1,11 +1,14 @@
-/** Programs that change the language under the harness. What they get for it is theirs; what is said of them stays true. */
+/**
+ * Programs that patch the language's built-ins. That may affect their own results, but what is reported about them
+ * stays true.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
 
 const answers = { input: { a: 1 }, functions: { twice: (value: unknown) => Number(value) * 2 } }
 
-/** All that may be called on the way from the program to its outcome, made to throw or to lie. */
+/** Makes every function throw or lie that might be called between a program and its outcome. */
 const spoiled = `
   const { getOwnPropertyNames } = Object
   const spoil = (owner, names) => {
@@ -138,7 +141,7 @@ test('a program that runs out of stack gets its own engine’s error, and contin
     output = [...names].sort()`
   const ended = await runIsolate({ source, ...answers, timeoutMs: 60_000 })
   assert.equal(ended.state, 'completed', JSON.stringify(ended).slice(0, 500))
-  // The parser of patterns calls it a syntax error when it is out of stack.
+  // The parser of regular expressions reports a syntax error if it runs out of stack.
   const allowed = ['Error', 'RangeError', 'SecurityError', 'SyntaxError']
   const names = ('output' in ended ? ended.output : []) as string[]
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Programs as people write them, read and then run in an isolate. */
+/** Typical programs, parsed and then run in an isolate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readProgram, type WrittenProgram } from '../../../src/runtimes/isolate/program/read-program.ts'

@@ -1,9 +1,9 @@
-/** What a program can reach: the language without its ways out, and nothing that the harness or isolated-vm holds. */
+/** What a program can reach: the language without ways out of it, and no object of the harness or isolated-vm. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
 
-/** In the engine that we test with. A new name has to be looked at before it is let in. */
+/** The globals of the tested engine. A new name needs a review before it is added here. */
 const globals =
   'AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date ' +
   'DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array ' +
@@ -23,7 +23,10 @@ test('exactly these global names exist', async () => {
   assert.equal('output' in ended ? ended.output : '', names.sort().join(' '))
 })
 
-/** Around the inside: it remembers what nobody may get, and gives the program a way to ask, and one of them. */
+/**
+ * Wraps the inside: it remembers what no program may get, lets the program ask whether an object is one of these, and
+ * plants one.
+ */
 const withSecrets = `function (...given) {
   const secrets = new Set([...given, ...lazaretTaken, SharedArrayBuffer, WebAssembly, Atomics.wait])
   const inside = ($text)(...given)
@@ -33,7 +36,7 @@ const withSecrets = `function (...given) {
   return inside
 }`
 
-/** Everything from some values on: properties, what getters give, prototypes, callers. */
+/** Traverses everything from some values: properties, results of getters, prototypes, callers. */
 const walk = `
   const found = new Map()
   const waiting = []
@@ -107,7 +110,7 @@ test('no object of the harness is reachable from the objects of a program', asyn
   const ended = await runIsolate({ source, functions, around: withSecrets, timeoutMs: 20_000 })
   assert.ok('output' in ended, JSON.stringify(ended).slice(0, 1000))
   const { secrets, count } = ended.output as { secrets: string[]; count: number }
-  // The one that was planted shows that the walk finds them.
+  // The planted one proves that the walk finds them.
   assert.deepEqual(secrets, ['global.$planted.deep.given'])
   assert.ok(count > 1500, `${count} objects`)
 })

@@ -1,9 +1,9 @@
-/** The few names of the platform that programs find, beside Node's own. */
+/** The few platform APIs of isolates, compared with Node's own. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
 
-/** The same here and there. */
+/** Expressions with the same result in both. */
 const expressions: Readonly<Record<string, readonly string[]>> = {
   text: [
     '[...new TextEncoder().encode("aä€😀\\ud800b\\udc00")]',
@@ -68,7 +68,7 @@ for (const [topic, list] of Object.entries(expressions))
   for (const expression of list)
     test(`${topic}: ${expression.slice(0, 100)}`, async () => {
       const attempt = `(() => { try { return { value: ${expression} } } catch (error) { return error.name } })()`
-      // oxlint-disable-next-line no-eval -- Node's own answer to what stands above
+      // oxlint-disable-next-line no-eval -- Node's own result
       const theirs = JSON.parse(JSON.stringify((0, eval)(attempt))) as unknown
       const ours = await runIsolate({ source: `output = ${attempt}` })
       assert.deepEqual('output' in ours && ours.output, theirs)

@@ -1,4 +1,4 @@
-/** URLs in an isolate beside Node's own, along the topics of the web platform's tests (url/ of WPT). */
+/** URLs in an isolate, compared with Node's own, with the topics of the web platform tests (url/ of WPT). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
@@ -75,7 +75,7 @@ const inputs: readonly (readonly [input: string, base?: string])[] = [
   ['web+demo:/.//not-a-host/'],
 ]
 
-/** As in setters_tests.json: a URL, and what its parts are set to. */
+/** As in setters_tests.json: a URL, and new values for its parts. */
 const changes: readonly (readonly [href: string, part: string, value: unknown])[] = [
   ['a://example.net', 'protocol', 'b'],
   ['http://localhost/', 'protocol', 'http:foo:bar'],
@@ -116,7 +116,7 @@ const changes: readonly (readonly [href: string, part: string, value: unknown])[
   ['https://example.net', 'origin', 'http://b'],
 ]
 
-/** Each ends in an expression. */
+/** Each ends with an expression. */
 const queries: readonly string[] = [
   "new URLSearchParams('a=b+c%20d&%e1&&=&e=%c3x%28').toString()",
   "[...new URLSearchParams('?id=0&value=%')]",
@@ -212,7 +212,7 @@ for (const expression of queries)
 async function both(expression: string): Promise<[ours: unknown, theirs: unknown]> {
   const ended = await runIsolate({ source: `${prelude}\noutput = ${expression}` })
   assert.ok('output' in ended, JSON.stringify(ended).slice(0, 500))
-  // oxlint-disable-next-line no-eval -- Node's own answer to what stands above
+  // oxlint-disable-next-line no-eval -- Node's own result
   const theirs: unknown = (0, eval)(`(() => {${prelude}\nreturn ${expression} })()`)
   return [ended.output, JSON.parse(JSON.stringify(theirs))]
 }

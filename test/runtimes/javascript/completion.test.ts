@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeEngines } from './guest-process.ts'
 
-// Each program is run as it is, as a script, and after an `await`, as a function body that records its own value.
+// Each program is run unchanged, as a script, and after an `await`, as a function body that records its own value.
 const programs: readonly (readonly [code: string, value: unknown])[] = [
   ['1 + 1', 2],
   ['let a = 5; a', 5],

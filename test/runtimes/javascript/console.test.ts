@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { describeEngines, engines, runGuest } from './guest-process.ts'
 
-/** One program that uses the console in every way whose text does not depend on time or place. */
+/** One program with all console calls whose text does not depend on time or place. */
 const everything = `
 console.log('plain', 1, -0, 2n, true, null, undefined, Symbol('s'))
 console.log('%s is %d years and %i, %f, %j %o %O %%', 'Bob', 42.5, 42.9, 1.5, { a: 1 }, [1], { b: { c: {} } }, 'extra')

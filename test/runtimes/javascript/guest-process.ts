@@ -1,4 +1,4 @@
-/** Runs the built harness as the cell would, without the cell: the private descriptor is a socket pair. */
+/** Runs the built harness as in a cell, but without one: the private descriptor is a socket pair. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import type { GuestMessage } from '../../../src/runtimes/channel/channel-protoco
 const root = join(import.meta.dirname, '../../..')
 const harnesses = { bun: 'guest-bun.js', node: 'guest-node.js' }
 const bun = join(root, `node_modules/@oven/bun-linux-${process.arch}/bin/bun`)
-// A guest that hangs is ended, and its test fails on the missing exit code.
+// A guest that hangs is killed, and its test fails because the exit code is missing.
 const deadlineMs = 30_000
 const headerBytes = 4
 
@@ -31,13 +31,13 @@ export interface GuestProgram {
 }
 
 export interface GuestEnd {
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
   readonly messages: readonly GuestMessage[]
-  /** The decoded value, and what it looks like; absent when none was sent. */
+  /** The decoded value; absent if none was sent. */
   readonly value?: unknown
   readonly valueText?: string
   readonly isValueTruncated?: boolean

@@ -1,4 +1,4 @@
-/** Packages that everyone uses, from a folder of the host: imported and required, in JavaScript and in TypeScript. */
+/** Popular packages from a folder of the host: imported and required, in JavaScript and in TypeScript. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import type { RunRequest } from '../../../src/index.ts'
 import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
-// Where module resolution from /workspace looks last.
+// The last place of module resolution from /workspace.
 const { run } = await useLazaret({
   readable: [{ host: join(checkoutRoot, 'node_modules'), guest: '/node_modules' }],
 })

@@ -1,6 +1,6 @@
 /**
- * The suite of a package as it was published, by Node's own test runner: it passes inside a cell as it does outside. The
- * package is `process-warning` (MIT), which carries its tests, uses `node:test` and needs nothing else.
+ * The test suite of a published package, with Node's own test runner: it passes inside a cell as it does outside. The
+ * package is `process-warning` (MIT), which contains its tests, uses `node:test` and has no dependencies.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -20,7 +20,7 @@ const files = Object.fromEntries(
 )
 const flags = ['--test', '--test-reporter=tap']
 
-/** Runs the suite in the current folder and gives its exit code and report. */
+/** Runs the suite in the current folder, and returns its exit code and report. */
 const inside = `const { spawnSync } = require('node:child_process')
 const { status, stdout } = spawnSync(process.execPath, ${JSON.stringify(flags)}, { encoding: 'utf8' })
 ;[status, stdout]`
@@ -64,7 +64,7 @@ function runOutside(): { status: number | null; stdout: string } {
   const copy = mkdtempSync(join(tmpdir(), 'lazaret-suite-'))
   try {
     cpSync(folder, copy, { recursive: true })
-    // A child of the test runner is otherwise taken for one of its workers.
+    // Otherwise the outer test runner takes this child for one of its workers.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     return spawnSync(process.execPath, flags, { cwd: copy, env, encoding: 'utf8' })
   } finally {
@@ -72,7 +72,7 @@ function runOutside(): { status: number | null; stdout: string } {
   }
 }
 
-/** The tests with their ends, and the counts; without times and folders. */
+/** The tests with their results, and the counts, without times and folders. */
 function resultsOf(report: string): string[] {
   const lines = report.split('\n').map((line) => line.trim())
   const results = lines

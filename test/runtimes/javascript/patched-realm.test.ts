@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeEngines } from './guest-process.ts'
 
-// Each patches something that a careless harness would call; the answer must come all the same.
+// Each patches something that a careless harness would call. The result must still arrive.
 const patches: readonly (readonly [title: string, code: string])[] = [
   ['JSON', 'JSON.stringify = JSON.parse = () => { throw 1 }'],
   [

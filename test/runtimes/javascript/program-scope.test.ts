@@ -1,4 +1,4 @@
-/** What is a program, whatever road the harness takes to run it: a block, a function, or a plain script. */
+/** A program has the same scope, whether the harness runs it as a block, a function or a plain script. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

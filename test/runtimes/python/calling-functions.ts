@@ -12,7 +12,7 @@ const functions = { echo, later, never }
 
 export interface Caller {
   readonly run: (code: string, rest?: object) => Promise<RunResult>
-  /** Of a program that has to complete. */
+  /** The value of a program that must complete. */
   readonly valueOf: (code: string, rest?: object) => Promise<unknown>
 }
 

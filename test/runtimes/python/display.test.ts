@@ -28,7 +28,7 @@ suite('displays of Python programs', { concurrency: 4 }, () => {
     test(`an object with ${JSON.stringify(method)} is shown with display() and as a value`, async () => {
       const run = await runGuest(`${show}    ${method}\ndisplay(Rich())\nRich()`)
       const expected = { 'text/plain': 'rich', ...bundle }
-      // The text of a value is known already.
+      // The value itself already has the text.
       const hasMore = Object.keys(expected).length > 1
       assert.deepEqual(displaysOf(run), hasMore ? [expected, expected] : [expected])
       assert.deepEqual(valueOf(run).value, { $type: 'Unserializable', text: 'rich' })

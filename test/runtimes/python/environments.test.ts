@@ -1,4 +1,4 @@
-/** Where a guest's packages come from: a virtual environment, folders that `readable` shows, variables of Python's. */
+/** Sources of a guest's packages: a virtual environment, folders that `readable` shows, Python's variables. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { createLazaret } from '../../support/create-lazaret.ts'
 import type { LazaretOptions, RunRequest } from '../../../src/index.ts'
 import { findPythonWith } from '../../support/machine/find-python.ts'
 
-// Not below /tmp: a guest has a /tmp of its own, so no interpreter can be shown there.
+// Not below /tmp: a guest has its own /tmp, so no interpreter can be shown there.
 const folder = realpathSync(mkdtempSync('/var/tmp/lazaret-environments-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const python = findPythonWith(['venv'])
@@ -33,7 +33,7 @@ async function run(options: LazaretOptions, request: Omit<RunRequest, 'language'
   return await lazaret.run({ ...request, language: 'python' })
 }
 
-/** Makes one without pip, with a package in it, and returns its interpreter. */
+/** Creates a virtual environment without pip but with a package, and returns its interpreter. */
 function makeEnvironment(): string {
   const environment = join(folder, 'environment')
   execFileSync(python?.path ?? '', ['-I', '-m', 'venv', '--without-pip', environment])

@@ -1,10 +1,10 @@
-/** Uncaught exceptions and code that does not compile: what the host learns and what stderr shows. */
+/** Uncaught exceptions and code that does not compile: what the host receives, and what stderr shows. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { errorOf, evaluate } from './expect-guest.ts'
 import { harnessFolder, runGuest } from './guest-process.ts'
 
-/** Python 3.11 and later mark the place under a line. */
+/** Python 3.11 and later underline the position in a line. */
 function withoutMarks(text: string): string {
   return text.replace(/^[ |]*[~^]+\n/gm, '')
 }
@@ -180,7 +180,7 @@ suite('Python code that does not compile', { concurrency: 4 }, () => {
       assert.equal(error.phase, 'syntax')
       assert.match(error.name, /^(Syntax|Indentation)Error$/)
       assert.equal(error.line, line)
-      // The exact column is the interpreter's business and moved by one or two between versions.
+      // The exact column differs by one or two between versions of the interpreter.
       assert.ok(Math.abs((error.column ?? -9) - column) <= 2, String(error.column))
       assert.match(
         error.stack ?? '',
@@ -205,7 +205,7 @@ suite('Python code that does not compile', { concurrency: 4 }, () => {
       '"\ud800"',
     ]) {
       const run = await runGuest(code)
-      // At worst the interpreter dies of its own stack; it never hangs or says that all was well.
+      // At worst the interpreter crashes with a stack overflow; it never hangs or reports success.
       assert.ok(
         run.signal !== null || (run.exitCode === 1 && errorOf(run).phase === 'syntax'),
         `${run.exitCode}`,

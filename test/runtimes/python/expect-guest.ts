@@ -1,4 +1,4 @@
-/** What tests read from a finished run. */
+/** Reads the messages of a finished run. */
 import assert from 'node:assert/strict'
 import type { GuestError } from '../../../src/core/outcome.ts'
 import type { MimeBundle } from '../../../src/core/output.ts'
@@ -7,14 +7,14 @@ import { type GuestOptions, type GuestRun, runGuest } from './guest-process.ts'
 
 type ValueMessage = Extract<GuestMessage, { type: 'value' }>
 
-/** The one value that the run sent. */
+/** The only value that the run has sent. */
 export function valueOf(run: GuestRun): ValueMessage {
   const values = run.messages.filter((message) => message.type === 'value')
   assert.equal(values.length, 1, `one value expected; stderr: ${run.stderr}`)
   return values[0] as ValueMessage
 }
 
-/** The one error that the run sent. */
+/** The only error that the run has sent. */
 export function errorOf(run: GuestRun): GuestError & { readonly phase: 'syntax' | 'run' } {
   const errors = run.messages.filter((message) => message.type === 'error')
   assert.equal(errors.length, 1, `one error expected; stderr: ${run.stderr}`)
@@ -26,7 +26,7 @@ export function displaysOf(run: GuestRun): readonly MimeBundle[] {
   return run.messages.filter((message) => message.type === 'display').map((message) => message.bundle)
 }
 
-/** Runs code that has to end well, and returns its value. */
+/** Runs code that must succeed, and returns its value. */
 export async function evaluate(code: string, options: GuestOptions = {}): Promise<ValueMessage> {
   const run = await runGuest(code, options)
   assert.equal(run.exitCode, 0, run.stderr)

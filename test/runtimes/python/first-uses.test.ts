@@ -1,4 +1,4 @@
-/** Modules that are often loaded ahead are used once before any run comes: in the zygote, and in each fork of it. */
+/** Modules that are often preloaded are used once before any run arrives: in the zygote, and in each of its forks. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { noPools } from '../../support/use-lazaret.ts'
 const root = mkdtempSync(join(tmpdir(), 'lazaret-first-uses-'))
 chmodSync(root, 0o755)
 after(() => rmSync(root, { recursive: true, force: true }))
-/** Stands for pandas: counts in which processes it was used. */
+/** A stand-in for pandas that records the processes in which it was used. */
 writeFileSync(
   join(root, 'pandas.py'),
   `

@@ -1,4 +1,4 @@
-/** How Python programs meet errors and limits of host functions. */
+/** Errors and limits of host functions in Python programs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -71,7 +71,7 @@ seen`,
     ...['ZeroDivisionError', 'AttributeError', 'ImportError', 'MemoryError', 'NotImplementedError'],
   ])
     assert.equal(seen[name], true, name)
-  // They mean something to the interpreter: the end of a loop, of the program.
+  // Exceptions with a meaning for the interpreter: the end of a loop, or of the program.
   for (const name of [
     'StopIteration',
     'StopAsyncIteration',

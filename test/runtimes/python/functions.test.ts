@@ -1,4 +1,4 @@
-/** What is Python’s own about calls of host functions: event loops, threads, signals, processes. */
+/** Calls of host functions with Python's own features: event loops, threads, signals, processes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 /**
- * Starts the Python harness as its cell does, without the cell: own working folder, pipes, the private channel at
- * descriptor 3. `LAZARET_TEST_PYTHON` names another interpreter to try.
+ * Starts the Python harness as in a cell, but without one: with its own working folder, pipes, and the private channel
+ * at descriptor 3. `LAZARET_TEST_PYTHON` names another interpreter to test.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ export interface GuestOptions {
   readonly args?: readonly string[]
   readonly resultBytes?: number
   readonly files?: Readonly<Record<string, string>>
-  /** Called for each message as it arrives. */
+  /** Called for each message when it arrives. */
   readonly onMessage?: (message: GuestMessage, guest: ChildProcess) => void
 }
 
@@ -31,7 +31,7 @@ export interface GuestRun {
 export const python = process.env['LAZARET_TEST_PYTHON'] ?? '/usr/bin/python3'
 export const harnessFolder = fileURLToPath(new URL('../../../src/runtimes/python/', import.meta.url))
 
-/** Runs code to the end of its process. */
+/** Runs code until its process has ended. */
 export async function runGuest(code: string, options: GuestOptions = {}): Promise<GuestRun> {
   const workspace = await mkdtemp(join(tmpdir(), 'lazaret-python-'))
   try {
@@ -50,7 +50,7 @@ async function runIn(workspace: string, code: string, options: GuestOptions): Pr
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
   const channel = guest.stdio[3] as Duplex
-  // The guest may close its end whenever it likes.
+  // The guest may close its end at any time.
   channel.on('error', () => channel.destroy())
   guest.stdin?.on('error', () => guest.stdin?.destroy())
   guest.stdin?.end()
@@ -101,7 +101,7 @@ async function readMessages(
       }
     }
   } catch {
-    // Destroyed above: the guest closed its end, and what came before counts.
+    // The stream was destroyed above: the guest has closed its end, and earlier messages count.
   }
   return messages
 }

@@ -1,4 +1,4 @@
-/** Guest code that fights its interpreter changes what it claims about itself, and nothing else: every run ends, answered. */
+/** Guest code that attacks its interpreter changes only its own claims: every run still ends with an answer. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { errorOf, evaluate, valueOf } from './expect-guest.ts'

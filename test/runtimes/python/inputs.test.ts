@@ -1,4 +1,4 @@
-/** `input_data`: the tagged encoding as the program finds it. */
+/** `input_data`: decoded from the tagged encoding. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { evaluate } from './expect-guest.ts'

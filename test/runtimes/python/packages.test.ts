@@ -1,4 +1,4 @@
-/** Programs with numpy, pandas and matplotlib, where an interpreter has them. */
+/** Programs with numpy, pandas and matplotlib, if an interpreter has them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -12,7 +12,7 @@ const python = findPythonWith(['numpy', 'pandas', 'matplotlib'])
 const { run: runAny } = await useLazaret(python === null ? {} : { toolchains: { python: python.path } })
 const skip = python === null && 'no interpreter here has numpy, pandas and matplotlib'
 
-/** Runs a program that has to end well. */
+/** Runs a program that must succeed. */
 async function run(code: string, rest = {}): Promise<RunResult> {
   const result = await runAny({ language: 'python', code, ...rest })
   assert.deepEqual(result.outcome, { kind: 'completed', exitCode: 0 }, result.stderr)
@@ -144,7 +144,7 @@ plt.get_fignums()`)
     assert.equal(result.displays[0]?.['text/plain'], '<Figure size 200x150 with 1 Axes>')
     const [picture] = picturesOf(result)
     assert.ok(picture !== undefined)
-    // Cut to what is drawn on it, so not exactly 200 × 150.
+    // The picture is cropped to its content, so it is not exactly 200 × 150.
     assert.ok(Math.abs(picture.width - 200) < 40 && Math.abs(picture.height - 150) < 40)
     const colours = countColours(picture)
     for (const colour of ['255,0,0,255', '0,0,255,255', '255,255,255,255'])

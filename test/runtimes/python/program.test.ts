@@ -1,4 +1,4 @@
-/** A program under the harness behaves like one that Python started itself: its names, its output, its end. */
+/** A program in the harness behaves like one that Python itself starts: its names, output and end. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { displaysOf, evaluate, valueOf } from './expect-guest.ts'

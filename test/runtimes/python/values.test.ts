@@ -1,4 +1,4 @@
-/** Values of Python programs as they cross: the tags of docs/guide/values.md, the REPL's text, the bounds. */
+/** The encoding of Python values: the tags of docs/guide/values.md, the REPL's text, the bounds. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { evaluate, valueOf } from './expect-guest.ts'

@@ -1,4 +1,4 @@
-/** Memory for what snippets emit: as much as there is of it, up to the cap. */
+/** The output buffer of snippets: as large as the output, up to the cap. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
