@@ -1,4 +1,4 @@
-/** The tarball as a stranger gets it: packed, installed elsewhere, used without a compiler and without this checkout. */
+/** The tarball as a user gets it: packed, installed elsewhere, and used without a compiler or this checkout. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'
@@ -134,7 +134,7 @@ test('a page that names a source or a test says that it is in the repository', (
   const ofCheckout = /`(src|test|test-deep|scripts|examples|bench|native)\/[^`\s]*`/g
   const unclear = pages.filter((page) => {
     const named = [...read(page).matchAll(ofCheckout)].filter(([path]) => !isPacked(path.slice(1, -1)))
-    // One page says it for all decisions.
+    // One page covers all decisions.
     const place = page.startsWith('docs/decisions/') ? 'docs/decisions/README.md' : page
     return named.length > 0 && !/\bcheckout\b/.test(read(place))
   })

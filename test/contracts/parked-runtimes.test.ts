@@ -3,7 +3,7 @@ import type { PoolSizes } from '../../src/index.ts'
 import { createLazaret } from '../support/create-lazaret.ts'
 import { levelHere } from '../support/machine/level-here.ts'
 import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
-import { canFindOne, runParked } from '../support/run-parked.ts'
+import { canBeParked, runParked } from '../support/run-parked.ts'
 import { noPools } from '../support/use-lazaret.ts'
 import { describeRuntime } from './runtime.contract.ts'
 import type { RuntimeDriver } from './runtime.contract.ts'
@@ -16,7 +16,7 @@ function driveParked(pools: PoolSizes = {}): RuntimeDriver {
   const cold = createLazaret({ pools: noPools })
   const run = runParked(lazaret)
   return {
-    run: (request) => (canFindOne(request) ? run(request) : cold.run(request)),
+    run: (request) => (canBeParked(request) ? run(request) : cold.run(request)),
     async dispose() {
       await Promise.all([lazaret, cold].map((one) => one[Symbol.asyncDispose]()))
     },

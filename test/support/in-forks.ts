@@ -1,6 +1,6 @@
 /** Repeats attacks from guests that are forks of a zygote: see the pass in scripts/testing/plan/passes.ts. */
 import type { Lazaret, RunRequest } from '../../src/index.ts'
-import { canFindOne, runParked } from './run-parked.ts'
+import { canBeParked, runParked } from './run-parked.ts'
 
 /** Whether the tests of this process should use forks where they can. */
 export const areInForks = process.env['LAZARET_TESTS_IN_FORKS'] !== undefined
@@ -24,6 +24,6 @@ function canBeFork(request: RunRequest): boolean {
     ['python', 'bun', 'node'].includes(runtime) &&
     language !== 'shell' &&
     network === 'none' &&
-    canFindOne(request)
+    canBeParked(request)
   )
 }

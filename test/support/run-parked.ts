@@ -11,7 +11,7 @@ export type Run = (request: RunRequest) => Promise<RunResult>
  * Whether a parked worker can serve it with no visible difference from a cold start: a worker that gets its variables
  * later does not show them in /proc.
  */
-export function canFindOne({ env, runtime }: RunRequest): boolean {
+export function canBeParked({ env, runtime }: RunRequest): boolean {
   return env === undefined || runtime === 'shell'
 }
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import type { RunRequest, RunResult } from '../../../src/index.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
-import { canFindOne, runParked } from '../../support/run-parked.ts'
+import { canBeParked, runParked } from '../../support/run-parked.ts'
 import { builtins } from './builtins.ts'
 import { assertResult } from './compare.ts'
 import { consoles } from './console.ts'
@@ -59,7 +59,7 @@ async function run(program: ConformanceProgram, way: Way): Promise<void> {
     ...(env && { env }),
     ...(input !== undefined && { input }),
   }
-  const isForked = way === 'a fork of bun' && canFindOne(request)
+  const isForked = way === 'a fork of bun' && canBeParked(request)
   const [result] = await Promise.allSettled([isForked ? runForked(request) : lazaret.run(request)])
   settled.set(keyOf(program, way), result)
 }

@@ -78,7 +78,7 @@ const names = JSON.stringify(hidden.split(' '))
 const typesOf = `${names}.filter((name) => NAME(name) !== 'undefined').join()`
 
 /** Ways to the global object, or to code in the global scope. None of them may find the hidden names. */
-const roads: Readonly<Record<string, string>> = {
+const ways: Readonly<Record<string, string>> = {
   'the names themselves': typesOf.replace('NAME(name)', '(0, eval)(`typeof ${name}`)'),
   globalThis: typesOf.replace('NAME(name)', 'typeof globalThis[name]'),
   'Function("return this")()': typesOf.replace('NAME(name)', 'typeof Function("return this")()[name]'),
@@ -210,7 +210,7 @@ for (const runtime of ['bun'] as const) {
       limits: { wallMs: 20_000 },
     })
 
-  for (const [name, code] of Object.entries(roads)) {
+  for (const [name, code] of Object.entries(ways)) {
     test(`${runtime}: none of the hidden names is found by way of ${name}`, async () => {
       const { outcome, value } = await run(code)
       assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })

@@ -84,7 +84,7 @@ test('packages in a folder above that is ours are used, by their real paths', ()
 })
 
 /** Paths that can be swapped between the check and the execution. */
-const roads: Readonly<Record<string, () => void>> = {
+const ways: Readonly<Record<string, () => void>> = {
   'a folder that everybody can write': () => {
     plant(above())
     chmodSync(above(), 0o777)
@@ -126,8 +126,8 @@ const roads: Readonly<Record<string, () => void>> = {
   }),
 }
 
-for (const [road, prepare] of Object.entries(roads)) {
-  test(`packages above are ${road}: they are not used, and the refusal says so`, () => {
+for (const [way, prepare] of Object.entries(ways)) {
+  test(`packages above are ${way}: they are not used, and the refusal says so`, () => {
     prepare()
     const { bun: found, acorn, why } = look()
     assert.deepEqual([found, acorn], [null, ''])

@@ -134,7 +134,7 @@ const isRoot = process.geteuid?.() === 0
 const strangers = 12_345
 
 /** Ways in which a program of another user gets into a folder of PATH. */
-const roads: Readonly<Record<string, () => string>> = {
+const ways: Readonly<Record<string, () => string>> = {
   'a relative folder': () => {
     plantProgram(inFolder('python3'))
     process.chdir(folder.path)
@@ -184,8 +184,8 @@ const roads: Readonly<Record<string, () => string>> = {
   }),
 }
 
-for (const [road, plant] of Object.entries(roads)) {
-  test(`PATH names ${road}: its python3 is not executed`, () => {
+for (const [way, plant] of Object.entries(ways)) {
+  test(`PATH names ${way}: its python3 is not executed`, () => {
     process.env['PATH'] = `${plant()}:${environment['PATH']}`
     assert.notEqual(new Toolchains().python(), null)
     assert.deepEqual(noted(), [])
@@ -201,7 +201,7 @@ test('a program of this user in a folder like /tmp is accepted', () => {
 })
 
 test('the refusal says which interpreter was not used, and that it can be named', () => {
-  process.env['PATH'] = roads['a folder that everybody can write']?.() ?? ''
+  process.env['PATH'] = ways['a folder that everybody can write']?.() ?? ''
   const toolchains = new Toolchains()
   toolchains.python()
   const { message, hint } = toolchains.refuse('python', { detail: '', hint: '' })
