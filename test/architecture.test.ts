@@ -48,14 +48,14 @@ test('every folder of src is in the list of layers', () => {
   assert.deepEqual(strangers, [])
 })
 
-test('a folder imports only itself and folders further on', () => {
+test('a folder imports only itself and later folders', () => {
   const wrong = edges.flatMap(({ file, targets }) =>
     targets.filter((target) => placeOf(target) < placeOf(file)).map((target) => `${file} imports ${target}`),
   )
   assert.deepEqual(wrong, [])
 })
 
-test('every import of a local file names a file that exists, with its ending', () => {
+test('every import of a local file names an existing file, with its extension', () => {
   const wrong = edges.flatMap(({ file, targets }) =>
     targets.filter((target) => !sources.includes(target)).map((target) => `${file}: ${target}`),
   )

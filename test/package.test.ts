@@ -70,7 +70,7 @@ console.log(JSON.stringify(loaded))`
   assert.equal(execFileSync(process.execPath, args, { cwd: consumer, encoding: 'utf8' }), '[]\n')
 })
 
-test('no line of it is so long that an uncaught error fills a screen, but for tables', () => {
+test('no line of it, except in tables, is so long that an uncaught error fills a screen', () => {
   const chunks = paths.filter((path) => path.startsWith('dist/chunks/'))
   const long = chunks.flatMap((path) =>
     read(path)

@@ -82,7 +82,7 @@ test("ARCHITECTURE's tables of folders are the folders", () => {
   for (const name of foldersOf('native/cell')) assert.ok(launcherOrder.includes(name), name)
 })
 
-test('every file that ARCHITECTURE names is there', () => {
+test('every file that ARCHITECTURE names exists', () => {
   const paths = listFiles()
   const named = quotedIn(readText('ARCHITECTURE.md').replace(/^```[^]*?^```/gm, '')).filter((name) =>
     /^[\w./-]+\.(?:ts|c|h|py|md)$/.test(name),

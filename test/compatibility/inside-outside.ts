@@ -51,7 +51,7 @@ export async function tryPrograms(ground: Ground, programs: readonly Compatibili
   const possible = programs.filter(isPossible)
   const ends = await runAll({ ...ground, interpreter }, possible, guests)
 
-  describe(`In a cell as outside: ${ground.name}`, () => {
+  describe(`The same in a cell as outside: ${ground.name}`, () => {
     for (const program of possible)
       test(program.title, () => requireExpected(program, ends.get(program), guests))
   })

@@ -14,7 +14,7 @@ test('a program that failed keeps its code, and never looks like a success', () 
   assert.equal(exitCodeOf({ kind: 'failed', error, exitCode: 0 }), 1)
 })
 
-test('every other ending has a code of its own', () => {
+test('every other outcome has its own code', () => {
   assert.equal(exitCodeOf({ kind: 'syntax-error', error }), 65)
   assert.equal(exitCodeOf({ kind: 'timed-out', limit: 'wall', limitMs: 1 }), 124)
   assert.equal(exitCodeOf({ kind: 'limit-exceeded', limit: 'output', allowed: 1 }), 125)

@@ -14,7 +14,7 @@ test('a request without limits gets the defaults', () => {
   assert.deepEqual(resolveLimits({}, nothing), { limits: defaultLimits, clamped: [] })
 })
 
-test('the operator’s defaults take precedence over ours, and the request over both', () => {
+test('the operator’s defaults take precedence over Lazaret’s, and the request over both', () => {
   const { limits } = resolveLimits({ wallMs: 3 }, { defaults: { wallMs: 2, outputBytes: 20 }, ceilings: {} })
   assert.deepEqual(
     [limits.wallMs, limits.outputBytes, limits.processesMax],
@@ -36,7 +36,7 @@ test('a limit above its ceiling is lowered to it, and named when the request ask
   assert.deepEqual([limits.wallMs, limits.openFilesMax, clamped], [100, 100, ['wallMs']])
 })
 
-test('a default of the operator’s above a ceiling is lowered and named, unless the request asks for less', () => {
+test('an operator’s default above a ceiling is lowered and named, unless the request asks for less', () => {
   const rules = { defaults: { wallMs: 500, cpuMs: null }, ceilings: { wallMs: 100, cpuMs: 50 } }
   const { limits, clamped } = resolveLimits({}, rules)
   assert.deepEqual([limits.wallMs, limits.cpuMs, clamped], [100, 50, ['wallMs', 'cpuMs']])

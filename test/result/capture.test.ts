@@ -8,7 +8,7 @@ import { Capture } from '../../src/result/capture.ts'
 
 const listener = { onFull: () => undefined, onEmpty: () => undefined, onFailure: assert.fail }
 
-test('a character cut between two pieces comes whole with the second, on each stream for itself', () => {
+test('a character that is split between two pieces arrives complete with the second, on each stream separately', () => {
   const chunks: OutputChunk[] = []
   const capture = new Capture((chunk) => chunks.push(chunk), listener)
   const euro = Buffer.from('€')

@@ -19,7 +19,7 @@ function deliver(take: NonNullable<RunRequest['onOutput']>) {
   return { delivery, delivered }
 }
 
-test('output that is taken at once is passed on at once', async () => {
+test('output that the caller takes at once is delivered at once', async () => {
   const taken: string[] = []
   const { delivery, delivered } = deliver(({ text }) => taken.push(text))
   delivery.push(chunk('a'))
@@ -28,7 +28,7 @@ test('output that is taken at once is passed on at once', async () => {
   await delivery.finish(undefined)
 })
 
-test('while a piece is being taken the next ones wait, in order', async () => {
+test('while the caller takes one piece, the next ones wait, in order', async () => {
   const taken: string[] = []
   const gates: PromiseWithResolvers<void>[] = []
   const { delivery, delivered } = deliver(({ text }) => {
@@ -70,7 +70,7 @@ test('thousands of small pieces that wait are joined, each stream in its own ord
   assert.deepEqual(delivered, [])
 })
 
-test('the source is stopped when 64 KiB wait, and resumes when all of it was taken', async () => {
+test('the source is stopped when 64 KiB wait, and resumes when all of it has been taken', async () => {
   const gate = Promise.withResolvers<void>()
   let taken = 0
   const { delivery, delivered } = deliver(async ({ bytes }) => {

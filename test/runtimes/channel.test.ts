@@ -47,7 +47,7 @@ function frame(message: string | object): Buffer {
 const log = (text: string, level = 'log') => ({ type: 'log', level, text })
 const nothing = { logs: [], displays: [] }
 
-test('messages become claims, with our own time', () => {
+test('messages become claims, with the host’s own time', () => {
   const { channel, send } = listen()
   send(
     log('one'),

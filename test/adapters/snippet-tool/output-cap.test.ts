@@ -164,7 +164,7 @@ describe('after the cap a program executes nothing', () => {
       assert.deepEqual(await ended, { output: '€'.repeat(341), error: overflow })
     })
 
-  test('the next program has a thread of its own', async () => {
+  test('the next program has its own thread', async () => {
     assert.deepEqual(await runSnippet({ source: 'emit(1)' }), { output: '1' })
   })
 })

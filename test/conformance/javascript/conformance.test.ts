@@ -105,7 +105,7 @@ for (const [area, table] of Object.entries(tables)) {
   }
 }
 
-test('The table has at least 120 programs, each with a title of its own and the chapter it comes from', () => {
+test('The table has at least 120 programs, each with a unique title and its chapter', () => {
   assert.ok(programs.length >= 120, `${programs.length}`)
   for (const [area, table] of Object.entries(tables)) {
     const titles = table.map(({ title, language }) => `${language} ${title}`)

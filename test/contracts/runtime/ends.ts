@@ -43,7 +43,7 @@ function contractOfErrors({ programs, run }: ContractParts): void {
   const { errors } = programs
   if (errors === null) return
 
-  it('fails with the name, message and line of an error that nobody caught', async () => {
+  it('fails with the name, message and line of an uncaught error', async () => {
     const { outcome, stderr } = await run(errors.uncaught.code)
     assert.equal(outcome.kind, 'failed')
     assertError(outcome, errors.uncaught.error)
@@ -51,7 +51,7 @@ function contractOfErrors({ programs, run }: ContractParts): void {
     assert.match(stderr, new RegExp(String(errors.uncaught.error.message)))
   })
 
-  it('shows the guest’s own lines in the stack and no path of ours', async () => {
+  it('shows the guest’s own lines in the stack, and no path of Lazaret', async () => {
     const { outcome } = await run(errors.uncaught.code)
     const stack = outcome.kind === 'failed' ? String(outcome.error.stack) : ''
     assert.match(stack, /<code>/)

@@ -40,7 +40,7 @@ export function contractOfOutput(parts: ContractParts): void {
     assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'cancelled' }, stdout: 'ready' })
   })
 
-  it('carries every character whole, also those cut between two pieces', async () => {
+  it('delivers every character complete, even if it is split between two pieces', async () => {
     // Three bytes each, so that pieces whose sizes are powers of two end inside a character.
     const text = '€'.repeat(100_000)
     const pieces: string[] = []
@@ -57,7 +57,7 @@ export function contractOfOutput(parts: ContractParts): void {
     assert.deepEqual([...Buffer.concat(chunks)], sent)
   })
 
-  it('carries megabytes', async () => {
+  it('delivers megabytes', async () => {
     const { outcome, stdout, truncated, usage } = await run(programs.fill(5 * MiB))
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     assert.ok(stdout === 'x'.repeat(5 * MiB), 'the output differs')
@@ -93,7 +93,7 @@ function contractOfBudget({ programs, run }: ContractParts): void {
     assert.ok('out 1\nout 2\n'.startsWith(stdout) && 'err 1\nerr 2\n'.startsWith(stderr))
   })
 
-  it('lets a silent program run with no output allowed', async () => {
+  it('runs a silent program even if no output is allowed', async () => {
     const { outcome } = await run(programs.exitWith(0), { limits: { outputBytes: 0 } })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   })

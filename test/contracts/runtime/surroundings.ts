@@ -76,7 +76,7 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
     assert.equal(stdout, `644 ${owner}\n755 ${owner}\n${ownMode} ${owner}\n`)
   })
 
-  it('reads a file of a megabyte that crossed in several pieces', async () => {
+  it('reads a file of a megabyte, which is sent in several pieces', async () => {
     const content = Buffer.alloc(1_048_577, 'abcdefg')
     const { stdout } = await run(programs.printFiles('big'), { files: { big: content } })
     assert.ok(stdout === content.toString(), 'the content differs')

@@ -9,7 +9,7 @@ const { run } = await useLazaret()
 const needsCompiler = `const { dlopen } = require('bun:ffi')
 dlopen('libc.so.6', { getpid: { args: [], returns: 'i32' } }).symbols.getpid() === process.pid`
 
-test('hot code is compiled in Bun, whatever holds the memory limit', async () => {
+test('hot code is compiled in Bun, whatever enforces the memory limit', async () => {
   for (const memoryBytes of [64 * 1024 * 1024, 512 * 1024 * 1024]) {
     const { value, outcome } = await run({ ...bun, code: needsCompiler, limits: { memoryBytes } })
     assert.equal(value, true, JSON.stringify(outcome))

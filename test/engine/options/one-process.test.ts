@@ -42,7 +42,7 @@ time.sleep(0.5)
   }
 })
 
-test('a refused fork of pid 1’s own does not count as a guest’s', async () => {
+test('a refused fork of pid 1 itself does not count as a guest’s', async () => {
   const busy =
     'import time\nuntil = time.process_time() + 0.5\nwhile time.process_time() < until: pass\n1 / 0'
   const { outcome } = await lazaret.run({ language: 'python', code: busy, limits: { processesMax: 1 } })

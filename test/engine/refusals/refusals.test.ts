@@ -121,7 +121,7 @@ test('below the required protection nothing runs', async (context) => {
   assert.match(message, /reaches level standard; strong is required/)
 })
 
-test('readable folders that lie inside each other are refused', async () => {
+test('nested readable folders are refused', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-readable-'))
   try {
     mkdirSync(join(folder, 'inner'))

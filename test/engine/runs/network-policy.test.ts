@@ -154,7 +154,7 @@ for host in ('evil.example', 'EVIL.example', '1.1.1.1'):
     assert.equal(receipt.network, undefined)
   })
 
-  it('is not what a run without a network is told of: it has none, and its text says so', async () => {
+  it('is not mentioned to a run without a network, whose text says that it has none', async () => {
     const code = "import socket\nsocket.getaddrinfo('some.example', 80)"
     const result = await lazaret.run({ ...python, code })
     assert.match(result.stderr, /Temporary failure/)

@@ -21,7 +21,7 @@ def write(path, text='own'):
     with open(path, 'w') as file: file.write(text)
 `
 
-test('links are never followed, wherever they stand in a path, and what they lead to stays out', async () => {
+test('links are never followed, wherever they are in a path, and their targets are not collected', async () => {
   const code = `${prelude}
 os.makedirs('real')
 write('real/file')
@@ -38,7 +38,7 @@ os.link('real/file', 'hard')`
   assert.deepEqual(await collectAfter(code, named), { texts: {}, isComplete: true })
 })
 
-test('pipes and sockets are left alone and block nothing', async () => {
+test('pipes and sockets are not opened, and block nothing', async () => {
   const code = `${prelude}
 os.mkfifo('pipe')
 try: socket.socket(socket.AF_UNIX).bind('socket')

@@ -72,7 +72,7 @@ for (const [runtime, request] of Object.entries(attacks)) {
 }
 
 if (canWalk) {
-  test('python: what a guest can walk to it can neither list, read, execute nor lead a child to', async () => {
+  test('python: a path that a guest can look up cannot be listed, read, executed, or given to a child', async () => {
     const code = `${pythonSyscalls}
 import subprocess
 answers = []
@@ -156,7 +156,7 @@ watch = _libc.inotify_add_watch(handle, input_data.encode(), 0xfff & ~0x31)
 print('watching' if watch >= 0 else 'not watching', flush=True)
 if watch >= 0: print(os.read(handle, 65536))`
 
-test('python: a watch tells no names of files that others make in the folders of the host', async () => {
+test('python: a watch reveals no names of files that others create in folders of the host', async () => {
   const name = `lazaret-watched-${randomBytes(8).toString('hex')}`
   const makeFile = (): void => {
     writeFileSync(`/tmp/${name}`, '')

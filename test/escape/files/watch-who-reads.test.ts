@@ -29,7 +29,7 @@ attempt('what is dropped', ${number(327, 286)}, file, vector, 1, 0, 0, 128)
 
 print(json.dumps([seen, libc.posix_fadvise(file, wide(0), wide(0), 4)]))`
 
-test('python: a guest neither watches who reads shared files nor asks which are in memory; advice is forgotten', async () => {
+test('python: a guest can neither watch reads of shared files nor query which are in memory, and advice has no effect', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   assert.deepEqual(JSON.parse(stdout), [[], 0])

@@ -201,7 +201,7 @@ for (const [start, ...rest] of [
   })
 }
 
-test('what --collect brings into the environment of an interpreter that is configured', async () => {
+test('what --collect writes into the environment of a configured interpreter', async () => {
   mkdirSync(inFolder('environment', 'bin'), { recursive: true })
   for (const name of ['pyvenv.cfg', 'bin/python3']) writeFileSync(inFolder('environment', name), 'own')
   writeFileSync(inFolder('own.json'), '{"toolchains":{"python":"environment/bin/python3"}}', { mode: 0o644 })
@@ -216,7 +216,7 @@ for name in pyvenv.cfg bin/python3 bin/pybuilddir.txt lib/python3.11/os.py; do e
   assert.equal(readFileSync(inFolder('environment', 'pyvenv.cfg'), 'utf8'), 'own')
 })
 
-test('what --collect brings over our own program and into folders of packages', async () => {
+test('what --collect writes over the program itself and into folders of packages', async () => {
   const program = copyProgram(inFolder('program'))
   const paths = ['dist/adapters/cli/main.js', 'dist/new.js', 'package.json', 'native/bin/new']
   const packages = ['node_modules/zod/index.js', 'a/Node_Modules/x/y.js', 'node_modules']
@@ -270,7 +270,7 @@ printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 too
 // Without namespaces no sandbox has a folder of the host.
 if ((await whyNoSandboxes()) === false) test(title, writeFromInside)
 
-test('one that narrows is used, and that is reported beside the result', async () => {
+test('one that only narrows options is used, and that is reported beside the result', async () => {
   plant(inFolder('clone'), { ceilings: { wallMs: 400 }, minimumProtection: 'standard' })
   const args = ['run', '-l', 'shell', '-e', 'sleep 60']
   const { exitCode, stderr } = await runCli(args, { cwd: inFolder('clone') })

@@ -134,7 +134,7 @@ test('the next Lazaret removes what a killed host left behind', { skip: leavesNo
 
 const hasPidNamespaces = guests.level !== 'restricted'
 
-test('a host, its stubs and its pids 1 die in one moment: what they leave is ended and removed by later ones', async () => {
+test('if a host, its stubs and its pid 1s die at the same moment, later hosts end and remove what they leave', async () => {
   const { host, pid, cells } = await startHost()
   for (const { stub } of cells) process.kill(stub.pid, 'SIGSTOP')
   for (const { pid1 } of cells) process.kill(pid1.pid, 'SIGKILL')

@@ -75,7 +75,7 @@ test('packages in the home and in NODE_PATH are not used', () => {
   assert.match(why, /acorn.* is not installed/)
 })
 
-test('packages in a folder above that is ours are used, by their real paths', () => {
+test('packages in a parent folder of this user are used, by their real paths', () => {
   plant(inFolder('store'))
   mkdirSync(dirname(above(bun)), { recursive: true })
   for (const name of [bun, 'acorn']) symlinkSync(inFolder('store', name), above(name))
@@ -127,7 +127,7 @@ const ways: Readonly<Record<string, () => void>> = {
 }
 
 for (const [way, prepare] of Object.entries(ways)) {
-  test(`packages above are ${way}: they are not used, and the refusal says so`, () => {
+  test(`packages in a parent folder are ${way}: they are not used, and the refusal says so`, () => {
     prepare()
     const { bun: found, acorn, why } = look()
     assert.deepEqual([found, acorn], [null, ''])

@@ -65,7 +65,7 @@ const steering = {
   ENV: './.env',
 }
 
-test('an interpreter is asked from the root folder, with none of our variables', async () => {
+test('an interpreter is asked in the root folder, without variables of this process', async () => {
   for (const [name, ask] of Object.entries({
     bun: (bun: string) => probe({ bun }),
     node: (node: string) => probe({ node }),

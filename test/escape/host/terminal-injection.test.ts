@@ -49,7 +49,7 @@ print(json.dumps([opened, sorted(typed)]))`
 const hasNoTerminals = guests.level === 'restricted'
 
 if (hasNoTerminals) {
-  test('python: where /dev is the host’s, a guest opens no terminal and types into none', async () => {
+  test('python: if /dev is the host’s, a guest can neither open a terminal nor type into one', async () => {
     const { stdout, stderr } = await guests.run({ ...python, code: openAnyTerminal })
     assert.deepEqual(JSON.parse(stdout || 'null'), [[], ['ENOTTY']], stderr)
   })
@@ -70,6 +70,6 @@ const typeIntoOwn = async (): Promise<void> => {
 
 if (!hasNoTerminals)
   test(
-    'python: on its own terminal a guest types nothing, moves no console and loads no line discipline',
+    'python: on its own terminal a guest cannot inject input, take a console or load a line discipline',
     typeIntoOwn,
   )

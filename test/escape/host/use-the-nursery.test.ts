@@ -66,7 +66,7 @@ test('the host’s nursery refuses or disconnects a guest on the host’s networ
   assert.ok(nursery.isStanding)
 })
 
-test('with a network of its own a guest finds no such name', async () => {
+test('with its own network a guest finds no such name', async () => {
   const { value } = await guests.run({ ...python, code, input: { name: nursery.name } })
   const refused = guests.level === 'restricted' ? noSuchFamily : 'Connection refused'
   assert.deepEqual(value, [refused, refused])

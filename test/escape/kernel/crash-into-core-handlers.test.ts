@@ -57,7 +57,7 @@ const crashes = {
 }
 
 for (const [name, request] of Object.entries(crashes)) {
-  test(`${name}: a crash is killed by its signal and leaves no core`, async () => {
+  test(`${name}: a crash is reported as killed by its signal, and leaves no core`, async () => {
     const { outcome, files } = await guests.run({ ...request, collect: ['**'] })
     assert.equal(outcome.kind, 'killed')
     assert.deepEqual(

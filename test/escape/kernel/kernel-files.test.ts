@@ -105,7 +105,7 @@ test(
   },
 )
 
-test('on the host’s own files /sys tells of processors and nothing else', { skip: isShared }, async () => {
+test('on the host’s own files /sys reveals only processors', { skip: isShared }, async () => {
   const code = `
 import os
 opened = []
@@ -121,7 +121,7 @@ print(*opened)`
 })
 
 test(
-  'on the host’s own files no entry in /proc tells of mounts, connections or others',
+  'on the host’s own files no entry in /proc reveals mounts, connections or other processes',
   { skip: isShared },
   async () => {
     const code = `

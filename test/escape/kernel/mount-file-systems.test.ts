@@ -71,7 +71,7 @@ function mountsOfHost(): string {
     .join('\n')
 }
 
-test('python: no call of the mount family does anything, whatever it is asked, and the mounts stay as they were', async () => {
+test('python: no system call for mounts has an effect, whatever its arguments, and the mounts are unchanged', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const expected = Object.fromEntries(refused.map((name) => [name, ['EPERM']]))

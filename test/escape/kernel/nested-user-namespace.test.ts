@@ -7,14 +7,14 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 
 const guests = await useLazaret()
 
-test('shell: unshare makes no namespace of any kind', async () => {
+test('shell: unshare creates no namespace of any kind', async () => {
   const code = `for flag in U m p n i u C T Ur Urm Urpf; do unshare -$flag true 2>/dev/null && echo "made $flag"; done; nsenter -t 1 -a true 2>/dev/null && echo entered; exit 0`
   const { outcome, stdout } = await guests.run({ ...shell, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.equal(stdout, '')
 })
 
-test('python: not by a thread, a child, a program executed again, nor after chdir and chroot tricks', async () => {
+test('python: a thread, a child or a re-executed program creates none, even after chdir and chroot tricks', async () => {
   const code = `${pythonSyscalls}
 import subprocess, threading
 answers = []
@@ -33,7 +33,7 @@ print(json.dumps(answers))`
 })
 
 for (const runtime of [bun, node]) {
-  test(`${runtime.runtime}: a child asked to start in a namespace of its own does not start`, async () => {
+  test(`${runtime.runtime}: a child that should start in its own namespace does not start`, async () => {
     const code = `const { spawnSync } = await import('node:child_process'); console.log(spawnSync('unshare', ['-Ur', 'id', '-u']).stdout.toString())`
     assert.equal((await guests.run({ ...runtime, code })).stdout.trim(), '')
   })

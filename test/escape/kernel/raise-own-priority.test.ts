@@ -51,7 +51,7 @@ for name in ('RLIMIT_RTPRIO', 'RLIMIT_NICE', 'RLIMIT_RTTIME', 'RLIMIT_NPROC', 'R
     except (OSError, ValueError): pass
 print(json.dumps(raised))`
 
-test('python: no scheduler, priority or limit of its own can be raised', async () => {
+test('python: a process can raise neither its scheduling class, its priority nor its limits', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   assert.deepEqual(JSON.parse(stdout), [])

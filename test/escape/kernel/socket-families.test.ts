@@ -28,7 +28,7 @@ const unix = [1, 2, 3, 5].flatMap((kind) => [0, 1].map((protocol) => `1 ${kind} 
 const internet = [2, 10].flatMap((family) => ['1 0', '1 6', '2 0', '2 17'].map((rest) => `${family} ${rest}`))
 const routes = ['16 2 0', '16 3 0']
 
-test('python: of all families, types and protocols at most Unix, TCP, UDP and netlink routes give a socket', async () => {
+test('python: of all families, types and protocols, only Unix, TCP, UDP and netlink routes may give a socket', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code: everySocket })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const [made, pairs] = JSON.parse(stdout) as [number[][], number[]]

@@ -41,7 +41,7 @@ for (const [name, code] of Object.entries({
   SA_NOCLDWAIT: short(noWait),
   'SIGCHLD ignored but now and then': short(ignored, waitForSome),
 })) {
-  test(`children of 9 ms that nobody waits for are counted: ${name}`, async () => {
+  test(`children that live for 9 ms and are not waited for are counted: ${name}`, async () => {
     const limits = { cpuMs: 1000, wallMs: 12_000 }
     const { outcome, usage } = await guests.run({ ...python, code, limits })
     assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 1000 })
@@ -49,7 +49,7 @@ for (const [name, code] of Object.entries({
   })
 }
 
-test('a shell that waits for thousands of short children is charged for what they used and no more', async () => {
+test('a shell that waits for thousands of short children is charged for exactly what they used', async () => {
   const code = 'for i in {1..600}; do (:); /bin/true; done; times'
   const { outcome, usage, stdout } = await guests.run({ ...shell, code, limits: { cpuMs: 60_000 } })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
@@ -71,7 +71,7 @@ for _ in range(48):
 print('all there', flush=True)
 ${end}`
 
-test('processes that share much are measured, their run is not late, and its output and usage are kept', async () => {
+test('processes that share much memory are measured, their run is punctual, and its output and usage are kept', async () => {
   const limits = { memoryBytes: 256 * MiB, processesMax: 64 }
   const code = shared('while True: time.sleep(0.2); print("tick", flush=True)')
   const isPunctual = (one: PatientRun) => one.result.usage.wallMs < one.wallMs + 500

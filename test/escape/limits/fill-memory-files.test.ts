@@ -66,7 +66,7 @@ for (const [name, request] of Object.entries(attacks)) {
   })
 }
 
-test('/dev/shm alone ends at its own size with ENOSPC, or cannot be written, and the run goes on', async () => {
+test('/dev/shm alone is full at its own size, or cannot be written, and the run continues', async () => {
   const code =
     'head -c 20000000 /dev/zero > /dev/shm/fill 2>/dev/null; echo $?; rm -f /dev/shm/fill; echo ok > /dev/shm/next && cat /dev/shm/next; exit 0'
   const { outcome, stdout } = await guests.run({
@@ -86,7 +86,7 @@ for _ in range(4):
         break
     for _ in range(40): os.write(fd, b'x' * (1 << 20))`
 
-test('a memfd counts as memory where a cgroup counts, and does not exist elsewhere', async () => {
+test('a memfd counts as memory with a cgroup, and does not exist without one', async () => {
   const { outcome, stdout } = await guests.run({ ...python, code: memfd, limits })
   if (guests.heldByCgroup)
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })

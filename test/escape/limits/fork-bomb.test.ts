@@ -85,7 +85,7 @@ const giveUp = {
 
 for (const [name, code] of Object.entries(giveUp)) {
   test(
-    `a python ${name} bomb that dies of the refusal is limit-exceeded where cgroup or watchdog saw it, else its own failure`,
+    `a python ${name} bomb that fails because of a refusal is limit-exceeded if cgroup or watchdog noticed it, otherwise failed`,
     { skip },
     async () => {
       const { outcome } = await runBomb({ ...python, code, limits: { processesMax, wallMs: patientMs } })

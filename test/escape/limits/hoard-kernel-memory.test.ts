@@ -111,7 +111,7 @@ const pairs = Object.entries(hoards).filter(([name]) => !others.test(name))
 
 if (!hasSockets) {
   for (const [name, code] of Object.entries(hoards).filter(([family]) => others.test(family))) {
-    test(`there are no unread bytes in ${name} where guests have none`, async () => {
+    test(`guests that have no ${name} cannot keep unread bytes in them`, async () => {
       const { outcome } = await guests.run({ ...python, code: fork + code, limits })
       assert.equal(outcome.kind, 'failed')
       assert.match(outcome.kind === 'failed' ? outcome.error.message : '', /Address family not supported/)
@@ -251,7 +251,7 @@ try:
     print(pages)
 except OSError as error: print(errno.errorcode[error.errno])`
 
-test('pages of cut files that sockets keep count as memory where a cgroup counts, and cannot be kept elsewhere', async () => {
+test('pages of truncated files that sockets keep count as memory with a cgroup, and cannot be kept without one', async () => {
   const { outcome, stdout } = await guests.run({ ...python, code: cutFiles, limits })
   if (guests.heldByCgroup)
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
@@ -303,7 +303,7 @@ const noPorts =
   guests.landlockAbi >= 4 ? false : `Landlock ABI ${guests.landlockAbi} has no rules without a file`
 
 test(
-  'rules of Landlock count as memory where a cgroup counts, and cannot be made elsewhere',
+  'rules of Landlock count as memory with a cgroup, and cannot be created without one',
   { skip: noPorts },
   async () => {
     const tight = { ...limits, memoryBytes: 48 * MiB, wallMs: 30_000 }
@@ -326,7 +326,7 @@ names = [f'watched/{letter * 250}' for letter in 'ab']
 open(names[0], 'w').close()
 for count in range(8200): os.rename(names[count % 2], names[1 - count % 2])`
 
-test('events that nobody reads count as memory where a cgroup counts, and are few elsewhere', async () => {
+test('unread events count as memory with a cgroup, and are few without one', async () => {
   const { outcome, stdout } = await guests.run({ ...python, code: events, limits })
   if (guests.level === 'restricted') assert.equal(stdout, '0 ENOSYS\n')
   else if (guests.heldByCgroup)

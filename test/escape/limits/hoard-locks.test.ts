@@ -73,7 +73,7 @@ test('a hoard is found even if the limit on processes leaves pid 1 no process fo
   assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes }, stderr)
 })
 
-test('a program with some thousand locks continues', async () => {
+test('a program with a few thousand locks continues', async () => {
   const code = `${take}
 for fd in open_files(20): take(fd, fcntl.F_SETLK, 0, 400)
 until = time.process_time() + 1

@@ -16,7 +16,7 @@ for place in (b'/workspace/', b'/tmp/', b'/usr/', b'/dev/shm/'):
         if access(place + b'%0200d' % number, 0) == 0: found += 1
 print(found)`
 
-test('a million names that do not exist are within the memory limit, and the cell is gone at once', async () => {
+test('lookups of a million missing names stay within the memory limit, and the cell ends at once', async () => {
   const limits = { memoryBytes: 64 * 1024 * 1024, wallMs: 60_000 }
   const { outcome, stdout, usage } = await keepMemoryFlat(() => guests.run({ ...python, code, limits }))
   assert.deepEqual([outcome, stdout], [{ kind: 'completed', exitCode: 0 }, '0\n'])

@@ -31,7 +31,7 @@ try:
     print('raised')
 except ValueError: pass`
 
-test('python: signals that wait and timers are 1,024 in all processes together, and no guest raises that', async () => {
+test('python: pending signals and timers are at most 1,024 in all processes together, and no guest can raise that', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const { timers, ...counted } = JSON.parse(stdout) as { timers: number } & Record<string, [number, string]>

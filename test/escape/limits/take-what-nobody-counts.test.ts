@@ -55,7 +55,7 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()`
 
-test('python: no option takes what no limit counts', async () => {
+test('python: no option takes a resource that no limit counts', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   assert.deepEqual(JSON.parse(stdout), [])

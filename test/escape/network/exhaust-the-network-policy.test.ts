@@ -38,12 +38,12 @@ async function openSilent(): Promise<{ port: number; sockets: Socket[]; close: (
   return { port: (server.address() as AddressInfo).port, sockets, close }
 }
 
-describe('a network policy that a guest uses up', { skip: needsNamespaces }, () => {
+describe('a network policy that a guest exhausts', { skip: needsNamespaces }, () => {
   const leaks = new LeakCheck()
   before(() => leaks.takeBaseline())
   afterEach(() => leaks.checkDisposed())
 
-  it('has a maximum number of connections at one time, and gets new ones when these have ended', async () => {
+  it('allows a maximum number of concurrent connections, and new ones when these have ended', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     const policy = { allow: [`localhost:${server.port}`], connectionsMax: 3 }
     await using sandbox = await PolicySandbox.open(policy)
@@ -60,7 +60,7 @@ print(answer)`
     assert.ok(server.arrivals >= 4)
   })
 
-  it('carries exactly as many bytes as allowed', async () => {
+  it('passes exactly as many bytes as allowed', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     // Five bytes out and twelve back are 17: two of those fit, and a byte too few is left for the third.
     const policy = { allow: [`localhost:${server.port}`], bytesMax: 50 }
@@ -96,7 +96,7 @@ print(length, digest.digest() == hashlib.sha256(data).digest())`
     assert.equal(await sandbox.run(code), `${24 << 20} True\n`)
   })
 
-  it('gives up an address that does not answer in its time, without waiting for the guest', async () => {
+  it('gives up an address that does not answer in time, without waiting for the guest', async () => {
     // A rule allows TEST-NET-1, in which nobody has an address.
     const policy = { allow: ['slow.test:443', '192.0.2.77/32:443'], connectMs: 300 }
     await using sandbox = await PolicySandbox.open(policy, async () => ['192.0.2.77'])
@@ -106,7 +106,7 @@ print(length, digest.digest() == hashlib.sha256(data).digest())`
   })
 
   it(
-    'tries the next address when one is not reached, and says so when none is',
+    'tries the next address if one cannot be reached, and reports it if none can',
     { skip: needsIpv6 },
     async () => {
       await using server = await EchoServer.open('::1')
@@ -123,7 +123,7 @@ print(length, digest.digest() == hashlib.sha256(data).digest())`
     },
   )
 
-  it('answers thousands of questions and names within its bounds, and its host goes on', async () => {
+  it('answers thousands of questions and names within its bounds, and its host continues', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['*.many.test'] }, async () => ['8.8.8.8'])
     const code = `
 one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -148,7 +148,7 @@ print(resolve(question([b'\\x1b[31m', b'evil'])))`
     assert.ok([...wouldAllow, ...refused.map(({ host }) => host)].every((text) => /^[a-z0-9.?]+$/.test(text)))
   })
 
-  it('does not affect others by thousands of half-open connections', async () => {
+  it('does not affect others if it has thousands of half-open connections', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     await using sandbox = await PolicySandbox.open({
       allow: [`localhost:${server.port}`],
@@ -210,7 +210,7 @@ print(length)`
     await once(streaming, 'close')
   })
 
-  it('keeps what a peer sends and a guest does not read in bounded buffers', async () => {
+  it('buffers what a peer sends and a guest does not read, up to a bound', async () => {
     const silent = await openSilent()
     await using sandbox = await PolicySandbox.open({ allow: [`localhost:${silent.port}`] })
     const command = sandbox.start(`

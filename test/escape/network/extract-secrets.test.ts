@@ -127,7 +127,7 @@ print(status(say(ask(target=f'/{key}?key={key}', headers=[f'{key}: name', f'Cont
     }
   })
 
-  it('cannot name another host than the one that the connection leads to', async () => {
+  it('cannot name a host other than the one that the connection leads to', async () => {
     const code = `
 for one in ('evil.example', 'localhost', 'localhost:${other.port}', '${host}.evil.example', '${host}@evil.example', ''):
     print(status(say(ask(host=one))), end=' ')

@@ -58,7 +58,7 @@ except OSError as error: print(not isinstance(error, TimeoutError))`,
     assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
   })
 
-  test('placeholders in JSON do not become more than a body may have', async () => {
+  test('expanded placeholders in JSON do not exceed the size limit of a body', async () => {
     await using sandbox = await open({ in: ['json'] })
     await run(sandbox, 'print(status(say(ask())))')
     await withOneProxy(async () => {

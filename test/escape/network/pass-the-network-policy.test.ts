@@ -224,7 +224,7 @@ except OSError as error: print(os.strerror(error.errno))`
     },
   )
 
-  it('does not reach its own machine by a range around it', { skip: needsAddress }, async () => {
+  it('does not reach its own machine by a range that contains it', { skip: needsAddress }, async () => {
     await using server = await EchoServer.open('0.0.0.0')
     const address = own ?? ''
     const around = `${address.split('.').slice(0, 3).join('.')}.0/24:${server.port}`

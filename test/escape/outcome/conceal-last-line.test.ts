@@ -83,7 +83,7 @@ for (const [what, flags] of Object.entries(programs)) {
   })
 }
 
-test('nor does another program that shows the output of our pipe', async () => {
+test('a program that shows Lazaret’s piped output conceals nothing either', async () => {
   const attempt = (timeoutMs: number) => {
     const flags = ['-l', 'shell', '--timeout', `${timeoutMs}ms`, '-e', `printf '${conceal}'; sleep 60`]
     const words = [...lazaret, ...flags].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)

@@ -59,7 +59,7 @@ for fd in range(3, 64):
 }
 
 for (const [name, code] of Object.entries(fromPython)) {
-  test(`python: ${name} changes what the program says of itself, not how it ended`, async () => {
+  test(`python: ${name} changes only the program’s own claims, not how it ended`, async () => {
     const { outcome, stdout, receipt } = await guests.run({
       ...python,
       code: `${code}\nimport os\nos.write(1, b'said')\nos._exit(7)`,
@@ -113,7 +113,7 @@ const fromJavaScript = {
 
 for (const runtime of [bun, node]) {
   for (const [name, code] of Object.entries(fromJavaScript)) {
-    test(`${runtime.runtime}: ${name}: the program still ends as it ends`, async () => {
+    test(`${runtime.runtime}: ${name}: the reported end is still the real one`, async () => {
       const { outcome, stdout, receipt } = await guests.run({
         ...runtime,
         code: `const { writeSync } = await import('node:fs'); const { exit } = process; writeSync(1, 'said'); ${code}\nexit.call(process, 7)`,

@@ -56,7 +56,7 @@ seen = [ask({'type': 'call', 'id': 1, 'name': 'echo', 'args': args})['error']['n
   assert.deepEqual(value, ['TypeError', 'TypeError', 'TypeError', 'TypeError', 'alive'], stderr)
 })
 
-test('forged arguments reach no prototype of the host, and no function gets more than it was sent', async () => {
+test('forged arguments reach no prototype of the host, and a function gets only what was sent to it', async () => {
   const seen: unknown[][] = []
   const { value, stderr } = await run(
     `answer = ask(b'{"type":"call","id":1,"name":"note","args":[{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}},{"$type":"Map","value":5},{"$type":"Ref","path":["__proto__"]}],"__proto__":{"id":9}}')\nanswer['id']`,
@@ -228,7 +228,7 @@ const pending = {
 }
 
 for (const [name, request] of Object.entries(pending)) {
-  test(`${name}: cancelling a run with 100 calls under way aborts their signals, and late answers go nowhere`, async () => {
+  test(`${name}: cancelling a run with 100 open calls aborts their signals, and late answers are dropped`, async () => {
     const controller = new AbortController()
     const all = Promise.withResolvers<void>()
     const late: (() => void)[] = []

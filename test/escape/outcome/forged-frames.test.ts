@@ -53,7 +53,7 @@ for (const [name, request] of Object.entries(forgeries)) {
   })
 }
 
-test('a forged error does not make a program fail that ended well', async () => {
+test('a forged error does not make a successful program fail', async () => {
   const code = `${pythonFrames}\nsend(frame({'type': 'error', 'phase': 'run', 'error': {'name': 'MemoryError', 'message': 'forged'}}))\nos._exit(0)`
   assert.deepEqual((await guests.run({ ...python, code, limits })).outcome, {
     kind: 'completed',
@@ -69,7 +69,7 @@ test('a value called __proto__ reaches no prototype of the host', async () => {
   assert.equal(Object.getPrototypeOf(arrived), Object.prototype)
 })
 
-test('a value nested very deeply, or very wide, does not bring the host down', async () => {
+test('a value that is nested very deeply, or very wide, does not crash the host', async () => {
   const text = (value: string) =>
     `${pythonFrames}\nsend(frame(b'{"type":"value","text":"","value":' + ${value} + b'}'))\nos._exit(0)`
   for (const value of [

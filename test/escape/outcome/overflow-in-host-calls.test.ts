@@ -39,7 +39,7 @@ print('true' if refused else 'false', note({'depth': -1, 'text': 'whole'}))`,
 }
 
 for (const [name, request] of Object.entries(attacks)) {
-  test(`${name}: calls from the bottom of the stack arrive whole or not at all, and the next one is answered`, async () => {
+  test(`${name}: calls without stack left arrive completely or not at all, and the next one is answered`, async () => {
     const seen: unknown[] = []
     const note = (argument: unknown) => {
       seen.push(argument)

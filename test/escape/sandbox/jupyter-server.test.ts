@@ -101,7 +101,7 @@ function requireAnswer({ status }: Response): void {
   if (status === 502) throw new Error('no answer')
 }
 
-test('an answer without end waits for its reader, and ends with it', { skip }, async () => {
+test('an endless answer waits for its reader, and ends with it', { skip }, async () => {
   await withJupyter(async ({ jupyter }) => {
     await takeOver(jupyter)
     const { port } = new URL(jupyter.url)

@@ -31,7 +31,7 @@ function holds(pid: number, secret: string): boolean | undefined {
   }
 }
 
-test('once its command runs, no process of ours in the sandbox holds a credential', { skip }, async () => {
+test('once its command runs, no process of Lazaret in the sandbox holds a credential', { skip }, async () => {
   const secret = randomUUID()
   const { promise, resolve } = Promise.withResolvers<void>()
   // The program itself does not get it, so no process of the sandbox should have it any more.

@@ -96,7 +96,7 @@ rm /tmp/bytes; (n=0; while : > /tmp/$n; do n=$((n + 1)); done) 2>/dev/null; echo
   assert.equal((await target.look('rm /workspace/bytes; echo $?; echo more > /workspace/more')).stdout, '0\n')
 })
 
-test('all descriptors and watches of one user, and every processor', async () => {
+test('using all descriptors and watches of one user, and every processor, does not stop others', async () => {
   await using target = await openTarget(guests)
   const hoard = `
 import ctypes, os, signal, socket, time

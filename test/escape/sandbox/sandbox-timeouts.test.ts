@@ -42,7 +42,7 @@ test('processes with setsid, double forks or ignored signals, and a shell that u
   await target.requireUnharmed()
 })
 
-test('no command stops adopting its descendants, or starts a process beside itself', async () => {
+test('no command can stop adopting its descendants, or start a process that is not its descendant', async () => {
   await using target = await openTarget(guests)
   const code = `${pythonSyscalls}
 import time

@@ -148,7 +148,7 @@ harness.fork = lie`),
     assert.equal(await valueOf(both.fork.runCode('x')), 1)
   })
 
-  test('a process of its own is all that it can pass off as its fork', async () => {
+  test('a context can only pass off its own processes as its fork', async () => {
     const origin = await sandbox.createCodeContext()
     const outsider = await sandbox.createCodeContext()
     await valueOf(outsider.runCode('x = 1'))

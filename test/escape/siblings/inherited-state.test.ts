@@ -111,7 +111,7 @@ test('no signal is blocked, ignored or pending', async () => {
   )
 })
 
-test('the receipt’s facts are what the guest sees of itself', async () => {
+test('the receipt’s facts are those that the guest sees about itself', async () => {
   const code = `exec grep -E '^(NoNewPrivs|Seccomp|CapBnd|CapEff):' /proc/self/status`
   const { stdout, receipt } = await guests.run({ ...shell, code })
   const seen = Object.fromEntries(

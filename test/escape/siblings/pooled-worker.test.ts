@@ -232,7 +232,7 @@ for (const { guest, frames, goOn: code, leave } of forgers) {
       // A cold run although workers are parked: with a variable, none of them can serve it.
       const more = whose === 'that waited' ? {} : { env: { LANG: 'C.UTF-8' } }
 
-      test('a forged end is the end: earlier output is kept, and nothing continues', async () => {
+      test('a forged end ends the run: earlier output is kept, and nothing continues', async () => {
         for (const exitCode of [0, 7, 255]) {
           const result = await runOn({ ...guest, ...more, code, input: exitCode, limits: { wallMs: 60_000 } })
           assert.deepEqual(result.outcome, { kind: 'completed', exitCode })
@@ -243,7 +243,7 @@ for (const { guest, frames, goOn: code, leave } of forgers) {
         await guests.leaks.check()
       })
 
-      test('an exit code that no process has ends nothing', async () => {
+      test('an exit code that no process can have ends nothing', async () => {
         const ends = [256, -1, 1.5, 2 ** 32, 1e300, null, '0', [], {}, true, undefined]
         const lies = ends.map((exitCode) => JSON.stringify({ type: 'end', exitCode }))
         const each =

@@ -293,7 +293,7 @@ describe('the launcher', () => {
       await assertNothingLeft(launcher, pid1)
     })
 
-    it('puts no file where guests cannot write, and none through `..`', async () => {
+    it('writes no file where guests cannot write, and none through `..`', async () => {
       for (const path of [
         '/etc/passwd',
         '/usr/bin/sh',
@@ -311,7 +311,7 @@ describe('the launcher', () => {
       }
     })
 
-    it('says which step of starting a program failed, and goes on', async () => {
+    it('reports which step of starting a program failed, and continues', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       await build(launcher, plan.records)
@@ -382,7 +382,7 @@ describe('the launcher', () => {
       await assertNothingLeft(launcher, pid1)
     })
 
-    it('reports a guest that the host declares finished with that exit code and its output, and kills all guests', async () => {
+    it('reports a guest that the host has declared finished, with that exit code and its output, and kills all guests', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       const pid1 = await build(launcher, plan.records)

@@ -27,7 +27,7 @@ describe('the relay', { skip: !hasCommand('cc') && 'there is no C compiler' }, (
   const program = join(folder, 'relay')
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('takes whatever bytes come from its host', async () => {
+  it('survives any bytes from its host', async () => {
     const sources = [...globSync(join(native, 'relay/*.c')), join(native, 'cell/frames.c'), stub()]
     const sanitizers = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
     const flags = ['-g', '-O1', '-std=gnu17', '-D_GNU_SOURCE', '-Wl,--wrap=main', '-I', join(native, 'cell')]

@@ -197,7 +197,7 @@ describe('a step that fails while a cell is built', () => {
     ['with a byte missing', (payload: Buffer) => payload.subarray(0, -1)],
     ['with a byte to spare', (payload: Buffer) => Buffer.concat([payload, Buffer.alloc(1)])],
   ] as const) {
-    it(`affects every record ${name}, and leaves no effect of it`, async () => {
+    it(`is reported for every record ${name}, which leaves no effect`, async () => {
       await using first = await useLauncher(machine)
       const kinds = new Set(first.plan.records.map((record) => record.do))
       for (const kind of kinds) {

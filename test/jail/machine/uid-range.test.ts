@@ -93,7 +93,7 @@ test('an empty range says what to do', async () => {
   await assert.rejects(ids.take(), { code: 'JAIL_UNAVAILABLE', message: /All 256 ids/, hint: /uidRange/ })
 })
 
-test('a reserved id is not handed out until it is returned', async () => {
+test('a reserved id is not assigned until it is returned', async () => {
   const range = freshRange(1)
   await using ids = allocate(range)
   const taken = await ids.take()
@@ -129,7 +129,7 @@ test('a whole free block is claimed for as long as one of its ids is reserved', 
 })
 
 test(
-  'a block with a process in it is not handed out, but its ids can be reserved',
+  'a block with a running process is not assigned, but its ids can be reserved',
   { skip: asRoot },
   async () => {
     const range = freshRange(2)
@@ -196,7 +196,7 @@ test('allocators in two threads of one process never share an id, and a threadâ€
   assert.equal((await takeAll(later, 128)).length, 128)
 })
 
-test('ids are claimed in the next folder where the first cannot be written to', async () => {
+test('ids are claimed in the next folder if the first cannot be written to', async () => {
   const range = freshRange(1)
   await using ids = new UidAllocator(range, ['/proc/lazaret', folder])
   await using other = allocate(range)

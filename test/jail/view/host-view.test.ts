@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { lookAtHost } from '../../../src/jail/view/host-view.ts'
 
-test('of the host’s /etc nothing is shown but what programs start with, and no place for passwords', () => {
+test('only what programs need to start is shown of the host’s /etc, and no file for passwords', () => {
   const { etc, texts } = lookAtHost()
   const harmless = [
     /^\/etc\/(alternatives|fonts|ld\.so\.cache|mime\.types|ssl\/(certs|openssl\.cnf))$/,

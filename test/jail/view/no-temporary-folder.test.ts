@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('every run gets a path of its own below one folder, which goes when it is empty', () => {
+test('every run gets its own path below one folder, which is removed when it is empty', () => {
   using folders = new WorkFolders()
   const [one, other] = [folders.next(), folders.next()]
   assert.notEqual(one, other)

@@ -138,7 +138,7 @@ seen`,
     assert.equal(isAborted, true)
   })
 
-  test(`${name}: a program that exits with a call under way ends at once, with its own code`, async () => {
+  test(`${name}: a program that exits during a call ends at once, with its own code`, async () => {
     const asked = Promise.withResolvers<void>()
     const { outcome } = await call(
       {

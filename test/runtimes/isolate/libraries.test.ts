@@ -69,7 +69,7 @@ test('a library with a computed name loads, too', async () => {
   assert.deepEqual('output' in ended && ended.output, ['function', 'object', 'object'])
 })
 
-test('libraries of the service: a text of ours, one that needs another, one that is broken', async () => {
+test('libraries of the service: a given text, one that needs another, and a broken one', async () => {
   const own = {
     greet: 'module.exports = (name) => "hello " + name',
     twice: 'const greet = require("greet"); exports.twice = (name) => greet(name) + greet(name)',

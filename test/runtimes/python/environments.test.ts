@@ -123,13 +123,13 @@ test('frames of such packages are left out of a traceback, those of the workspac
   )
 })
 
-test('without such a variable nothing of it is looked at', async () => {
+test('without such a variable the folder is not on the path', async () => {
   const readable = [{ host: outer, guest: '/outer' }]
   const request = { code: 'import sys\n[sys.flags.isolated, "/outer" in sys.path]', env: { OTHER: '/outer' } }
   assert.deepEqual((await run({ readable }, request)).value, [1, false])
 })
 
-test('a module of the workspace that is named like one of the library does not keep the harness from starting', async () => {
+test('a module of the workspace with the name of a library module does not prevent the harness from starting', async () => {
   const files = { 'binascii.py': 'raise RuntimeError', '_json.py': 'raise RuntimeError', 'linecache.py': '' }
   for (const env of [{}, { PYTHONPATH: '/workspace' }]) {
     const { value, stderr } = await run({}, { code: '[1 + 1]', files, env })

@@ -133,7 +133,7 @@ suite('hostile Python values', { concurrency: 4 }, () => {
     ],
   ]
   for (const [code, expected] of objects) {
-    test(`${code} crosses, alone and inside others`, async () => {
+    test(`${code} is transferred, alone and inside others`, async () => {
       assert.deepEqual((await evaluate(`${hostileClasses}\n${code}`)).value, expected)
       assert.deepEqual((await evaluate(`${hostileClasses}\n[{"a": ${code}}]`)).value, [{ a: expected }])
     })

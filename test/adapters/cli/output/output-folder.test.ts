@@ -30,7 +30,7 @@ test('a replaced file is a new one: other names of the old one keep the old cont
   assert.equal(await readFile(join(temporary.path, 'precious'), 'utf8'), 'precious')
 })
 
-test('no file is written that lazaret itself would use, at any depth and in any case', async () => {
+test('no file is written that lazaret itself would use, at any depth and in upper or lower case', async () => {
   await using temporary = await createTemporaryFolder()
   const protectedPaths = [join(temporary.path, 'named.json'), join(temporary.path, 'environment')]
   await using folder = await OutputFolder.open(temporary.path, protectedPaths)
