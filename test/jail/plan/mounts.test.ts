@@ -10,7 +10,7 @@ import type { PlanRecord } from '../../../src/jail/plan/plan-records.ts'
 import type { Bind } from '../../../src/jail/plan/shape.ts'
 import { ownGround, planExample, recordsOf, sharedGround } from '../cell/example-cell.ts'
 
-/** Where a record makes or mounts something before the pivot, as an absolute guest path. */
+/** The absolute guest path where a record creates or mounts something before the pivot. */
 function target(record: PlanRecord): string | undefined {
   const makes = ['directory', 'file', 'symlink', 'bind', 'bind-own', 'mount'] as const
   if (!makes.some((name) => record.do === name) || !('path' in record)) return undefined
@@ -24,8 +24,8 @@ function mountPoints(plan: CellPlan): string[] {
   return names.flatMap((name) => recordsOf(plan, name).map(({ path }) => `/${path}`))
 }
 
-/** Everything is made on our own tmpfs: below no mount point, and inside the new root. */
-function assertOnOurTmpfs(plan: CellPlan): void {
+/** Checks that everything is created on the cell's own tmpfs: inside the new root, and not below a mount point. */
+function assertOnOwnTmpfs(plan: CellPlan): void {
   const mounted: string[] = []
   for (const record of plan.records) {
     const path = target(record)
@@ -54,7 +54,7 @@ for (const ground of [ownGround, sharedGround]) {
     }
   })
 
-  test(`started ${who}, everything is created on our own tmpfs`, () => assertOnOurTmpfs(planExample(ground)))
+  test(`started ${who}, everything is created on our own tmpfs`, () => assertOnOwnTmpfs(planExample(ground)))
 
   test(`started ${who}, the workspace is the last mount before the pivot`, () => {
     const { records } = planExample(ground)
@@ -84,10 +84,10 @@ test('for any readable folders, nothing is created in a folder of the host: the 
       }
       planned++
       const plan = planExample(ownGround, { binds })
-      assertOnOurTmpfs(plan)
+      assertOnOwnTmpfs(plan)
       for (const point of points) assert.ok(mountPoints(plan).includes(point))
     }),
-    // A nest that random paths may not hit.
+    // Nested paths that random ones may not produce.
     {
       examples: [
         [

@@ -10,7 +10,7 @@ import { exampleView, ownGround, planExample, recordsOf, sharedGround } from '..
 
 const grounds = { 'by root': ownGround, 'by a user': sharedGround }
 
-/** Kinds of records in the order of the plan, each run of the same kind once. */
+/** The kinds of records in the order of the plan. Consecutive records of one kind count once. */
 function outline(records: readonly PlanRecord[]): string[] {
   return records.map((record) => record.do).filter((name, index, all) => name !== all[index - 1])
 }
@@ -95,7 +95,7 @@ for (const [who, ground] of Object.entries(grounds)) {
       host: `/srv/${index}`,
       guest: `/data/${index}`,
     }))
-    // As many as TypeScript needs, beside the operator's.
+    // The number that TypeScript needs, in addition to the operator's.
     const toolchain = Array.from({ length: 8 }, (_, index) => ({
       host: `/pkg/${index}`,
       guest: `/opt/lazaret/node_modules/${index}`,

@@ -1,4 +1,4 @@
-/** The plan without namespaces, as data: what has to stand before what. */
+/** The plan without namespaces, as data: the required order of its records. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** The allowlists as data, and the page that is made of them. */
+/** The allowlists as data, and the page that is generated from them. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 

@@ -1,6 +1,4 @@
-/**
- * Runs a seccomp filter over one call, the way the kernel would, from the bytes alone.
- */
+/** Interprets the bytes of a seccomp filter for one call, as the kernel would. */
 export interface SeccompData {
   readonly number: number
   readonly auditArchitecture: number
@@ -15,7 +13,7 @@ export function runFilter(program: Uint8Array, call: SeccompData): number {
   const data = layOut(call)
   let accumulator = 0
   let index = 0
-  // Jumps only go forward, so every program ends.
+  // Jumps only lead forward, so every program ends.
   for (let offset = 0; offset < program.byteLength; offset += instructionBytes) {
     const code = view.getUint16(offset, true)
     const operand = view.getUint32(offset + 4, true)
@@ -34,7 +32,7 @@ export function runFilter(program: Uint8Array, call: SeccompData): number {
         index = accumulator
         break
       case 0x6c: // BPF_ALU | BPF_LSH | BPF_X
-        if (index > 31) throw new Error('The filter shifts by more bits than there are.')
+        if (index > 31) throw new Error('The filter shifts by more than 31 bits.')
         accumulator = (accumulator << index) >>> 0
         break
       case 0x45: // BPF_JMP | BPF_JSET | BPF_K

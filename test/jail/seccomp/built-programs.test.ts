@@ -1,4 +1,4 @@
-/** The filters that the build makes are those that a checkout makes when they are needed. */
+/** The filters in the build are the same as those that a checkout compiles on demand. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

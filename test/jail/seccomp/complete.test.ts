@@ -1,4 +1,7 @@
-/** No call is forgotten: each that the kernel's headers know is allowed by design, named by a rule, or unknown to us. */
+/**
+ * No call is forgotten: each call in the kernel's headers is allowed by design, named by a rule, or answered with
+ * ENOSYS.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

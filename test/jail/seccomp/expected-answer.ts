@@ -1,4 +1,4 @@
-/** What the rules say of a call, read one by one in order: slow, obvious, and no BPF. */
+/** The rules' answer to a call, evaluated one by one in order: slow, obvious, and without BPF. */
 import { architectures } from '../../../src/jail/seccomp/architectures.ts'
 import { planRules } from '../../../src/jail/seccomp/policy.ts'
 import type { SeccompOptions } from '../../../src/jail/seccomp/policy.ts'
@@ -24,7 +24,7 @@ export function expectedAnswer(options: SeccompOptions, number: number, values: 
   return rule?.action ?? 'allowed'
 }
 
-/** Planned once for the same options: tests ask a hundred thousand times. */
+/** Planned only once for the same options, because tests ask a hundred thousand times. */
 function rulesOf(options: SeccompOptions): ReadonlyMap<number | undefined, readonly SyscallRule[]> {
   const rules =
     planned.get(options) ?? Map.groupBy(planRules(options), (rule) => rule.numbers[options.architecture])

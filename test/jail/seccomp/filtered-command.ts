@@ -11,7 +11,7 @@ import type { Architecture } from '../../../src/jail/seccomp/architectures.ts'
 import type { SeccompOptions } from '../../../src/jail/seccomp/policy.ts'
 import { seccompProgram } from '../../../src/jail/seccomp/program.ts'
 
-// A command that hangs under the filter is ended, so that the test fails instead of waiting for ever.
+// A command that hangs under the filter is killed, so that the test fails instead of waiting for ever.
 const commandMsMax = 120_000
 
 export const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
@@ -23,7 +23,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Why filters cannot be tried on this machine, or false if they can. */
+/** Why filters cannot be tested on this machine, or false if they can. */
 export function reasonToSkip(): string | false {
   if (process.platform !== 'linux') return 'seccomp is part of Linux'
   if (process.arch !== 'x64' && process.arch !== 'arm64') return `there is no policy for ${process.arch}`
@@ -67,7 +67,7 @@ export class FilteredCommands implements Disposable {
 
   runUnfiltered([file = '', ...args]: readonly string[]): Promise<Ended> {
     const cwd = this.makeFolder()
-    // A home of its own, so that no setting of the developer changes what is tested.
+    // A separate HOME, so that no setting of the developer affects the test.
     const env = { ...process.env, HOME: cwd, TMPDIR: cwd, NODE_OPTIONS: '', GIT_CONFIG_NOSYSTEM: '1' }
     return new Promise((resolve) => {
       const child = execFile(file, args, { cwd, env, timeout: commandMsMax }, (_error, stdout, stderr) => {

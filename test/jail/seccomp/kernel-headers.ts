@@ -8,7 +8,8 @@ export const headers: Record<Architecture, string> = {
   arm64: '/usr/include/asm-generic/unistd.h',
 }
 
-// Names of the generic table that are no calls of arm64: its count, and a mark for the room of other architectures.
+// Names in the generic table that are not calls of arm64: the number of calls, and a mark for numbers of other
+// architectures.
 const notCalls = new Set(['syscalls', 'arch_specific_syscall'])
 
 export function readNumbers(header: string): ReadonlyMap<string, number> {

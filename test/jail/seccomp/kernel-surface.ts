@@ -1,6 +1,6 @@
 /**
- * The tables of docs/internals/kernel-surface.md, made of the allowlists. To write them anew after a change:
- * `node test/jail/seccomp/kernel-surface.ts`.
+ * The tables of docs/internals/kernel-surface.md, generated from the allowlists. To update them after a change: `node
+ * test/jail/seccomp/kernel-surface.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ function describePlace({ calls, argument, isFlags, when = [] }: AllowList): stri
   return `: ${[`${kind} ${argument}`, ...conditions].join(', ')}`
 }
 
-/** The name that the list of this call's argument has for a value. */
+/** The name of a value in the list of this call's argument. */
 function nameOf(call: string | undefined, argument: number, value: number): string | undefined {
   return allowLists(false)
     .filter((list) => list.calls[0]?.name === call && list.argument === argument)

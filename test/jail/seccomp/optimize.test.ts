@@ -31,7 +31,7 @@ const anyInstruction: fc.Arbitrary<Instruction> = fc.oneof(
   ),
 )
 
-/** No jump leads past the end: enough answers stand there. */
+/** Enough answers at the end that no jump leads past it. */
 const ending = Array.from({ length: 13 }, (_, index) => answer(100 + index))
 
 test('an optimized program gives the same answers', () => {
@@ -49,7 +49,7 @@ test('an optimized program gives the same answers', () => {
 
 test('a target that is further away than a comparison can jump is still reached', () => {
   const steps = 600
-  // Each number has an answer of its own, so nothing can be shared; all misses lead to one answer at the far end.
+  // Each number has its own answer, so nothing can be shared; all misses lead to one answer at the far end.
   const program = Array.from({ length: steps }, (_, index) => [
     ifEqual(index, 0, 1),
     answer(1000 + index),

@@ -17,7 +17,7 @@ describe('the system call policy', () => {
     for (const situation of everySituation('x64')) {
       const seen = planRules(situation).map((rule) => JSON.stringify([rule.name, rule.tests, rule.action]))
       const twice = seen.filter((entry, index) => seen.indexOf(entry) !== index)
-      // Where the host's IPC is shared and memory is not counted, both tables refuse to make segments.
+      // If the host's IPC is shared and memory is not counted, both tables refuse to create segments.
       const isBoth = situation.sharesHost !== undefined && !situation.memoryHeldByCgroup
       const expected = isBoth ? ['shmget', 'shmat', 'semget', 'msgget'] : []
       assert.deepEqual(

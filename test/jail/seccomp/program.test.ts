@@ -21,7 +21,7 @@ const i386 = 0x40000003
 const arm = 0x40000028
 const x32Bit = 0x40000000
 
-/** Asks a filter about one call by name. */
+/** Returns a filter's answer to one call, by name. */
 function ask(options: SeccompOptions, name: string, ...values: readonly (number | bigint)[]): number {
   const { auditArchitecture } = architectures[options.architecture]
   const number = numberOf(name, options.architecture)
@@ -276,7 +276,7 @@ for (const architecture of architecturesTested) {
       assert.equal(ask(usual, 'prlimit64', 1, 7, 1, 0), errno(1))
       assert.equal(ask(usual, 'prlimit64', -1, 7, 1, 0), errno(1))
       assert.equal(ask(usual, 'prlimit64', (1n << 32n) | 1n, 7, 1, 0), errno(1))
-      // The kernel takes the low half as the pid, so this is the guest itself.
+      // The kernel uses the low half as the pid, so this is the guest itself.
       assert.equal(ask(usual, 'prlimit64', 1n << 32n, 7, 1, 0), allowed)
     })
 

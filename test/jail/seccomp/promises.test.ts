@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 
 import { planRules } from '../../../src/jail/seccomp/policy.ts'
 
-// The promise, written down apart from the tables that keep it: a line lost there fails here.
+// The promises, listed separately from the tables that implement them: a line that is lost there fails here.
 const refused = `ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise move_pages migrate_pages
   unshare setns pivot_root chroot mount umount2 open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick
   mount_setattr swapon swapoff reboot sethostname setdomainname iopl ioperm init_module finit_module delete_module

@@ -1,6 +1,6 @@
 /**
- * The situations a filter can be made for, and the numbers of the calls that tests name. Numbers of refused calls
- * come from the policy, whose own test compares them with the kernel's headers.
+ * The situations in which a filter is used, and the numbers of the calls that tests name. Numbers of refused calls come
+ * from the policy, whose own test compares them with the kernel's headers.
  */
 import type { Architecture } from '../../../src/jail/seccomp/architectures.ts'
 import { planRules } from '../../../src/jail/seccomp/policy.ts'
@@ -25,7 +25,7 @@ export function everySituation(architecture: Architecture): readonly SeccompOpti
   )
 }
 
-/** Every rule there is. */
+/** All rules. */
 export const everyRule = planRules({
   architecture: 'x64',
   memoryHeldByCgroup: false,
