@@ -1,4 +1,4 @@
-/** The rest of CPython's own tests: what no wall stands in the way of. */
+/** The rest of CPython's own tests: those that no wall affects. */
 import { wideModules } from '../../test/conformance/python/regression-modules.ts'
 import { testRegression } from '../../test/conformance/python/regression-suite.ts'
 

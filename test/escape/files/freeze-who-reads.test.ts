@@ -23,7 +23,7 @@ try:
     while True: lingers.send(bytes(65536))
 except BlockingIOError: pass
 lingers.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, ${lingerMs / 1000}))
-# What is read before the message gives time to close the guest's own descriptor first.
+# While the host reads this, the guest can close its own descriptor before the message is read.
 channel.sendall(bytes(120000))
 socket.send_fds(channel, [b'x'], [lingers.fileno()])
 os.close(lingers.detach())

@@ -13,7 +13,7 @@ def call(body): return frame(b'{"type":"call","id":1,"name":"echo","args":[' + b
 def drain():
     while os.read(3, 1 << 20): pass
 def colliding(count):
-    # V8's hash of a small integer, undone: every one of these lies in one bucket of any table of up to 2^18 buckets.
+    # The inverse of V8's hash of small integers: all of these are in one bucket of any table with up to 2^18 buckets.
     mask = 0xffffffff
     def undo_shift(x, by):
         result = x
