@@ -62,7 +62,7 @@ test('a job is refused at once if the pool allows no second start', async () => 
 })
 
 /** A job arrives while a worker starts for another job that has been cancelled. */
-async function inherit(pool: LastingPool<string, string>) {
+async function runAfterCancelled(pool: LastingPool<string, string>) {
   const controller = new AbortController()
   const first = pool.run('a', { signal: controller.signal })
   controller.abort()
@@ -74,13 +74,13 @@ async function inherit(pool: LastingPool<string, string>) {
 test('the loss of a worker that was starting before a job came does not count for the job', async () => {
   const { pool, starts } = openPool({ failures: [lost], hasSecondStart: false })
   await using _ = pool
-  assert.equal((await inherit(pool)).end, 'b done')
+  assert.equal((await runAfterCancelled(pool)).end, 'b done')
   assert.equal(starts(), 2)
 })
 
 test('a job is refused if the worker that was started for it is lost as well', async () => {
   const { pool, starts } = openPool({ failures: [lost, lost], hasSecondStart: false })
   await using _ = pool
-  await assert.rejects(inherit(pool), isLost)
+  await assert.rejects(runAfterCancelled(pool), isLost)
   assert.equal(starts(), 2)
 })

@@ -11,7 +11,7 @@ import { runPatiently } from '../support/patient-run.ts'
 import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
-const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const talkers = { bun, node, isolate: { language: 'javascript', runtime: 'isolate' } } as const
 
 for (const [name, request] of Object.entries(talkers))
@@ -46,7 +46,7 @@ test('displays, updates and clearing are reported one at a time, in order', asyn
   const take = async (what: unknown): Promise<void> => {
     assert.equal(isBusy, false, 'called again while a promise was pending')
     isBusy = true
-    for (let turn = 0; turn < 3; turn++) await breath()
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
     received.push(what)
     isBusy = false
   }

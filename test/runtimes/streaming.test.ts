@@ -13,7 +13,7 @@ import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 const guests = await useLazaret()
 
 const MiB = 1024 * 1024
-const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Fails if it is called before its previous promise has settled. */
 class SlowReader {
@@ -23,7 +23,7 @@ class SlowReader {
   readonly take = async (chunk: OutputChunk): Promise<void> => {
     assert.ok(!this.#isReading, 'called again while a promise was pending')
     this.#isReading = true
-    for (let turn = 0; turn < 3; turn++) await breath()
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
     this.chunks.push(chunk)
     this.#isReading = false
   }
@@ -83,7 +83,7 @@ for i in range(1, 9):
 test('a flood of output for a slow reader arrives completely and in order, and the memory of the host stays small', async () => {
   const [hash, limits] = [createHash('sha256'), { outputBytes: 8 * MiB, wallMs: 60_000 }]
   const onOutput = async ({ bytes }: OutputChunk) => {
-    for (let turn = 0; turn < 10; turn++) await breath()
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
     hash.update(bytes)
   }
   const { stdout, outcome } = await keepMemoryFlat(() =>

@@ -59,7 +59,7 @@ async function expectRefusal(cwd: string, pattern: RegExp): Promise<void> {
   assert.equal(wasExecuted(), false)
 }
 
-async function expectPassedOver(cwd: string, pattern: RegExp): Promise<void> {
+async function expectIgnored(cwd: string, pattern: RegExp): Promise<void> {
   for (const args of commands.slice(1)) {
     const { exitCode, stdout, stderr } = await runCli(args, { cwd })
     assert.deepEqual([exitCode, stdout.trim()], [0, args[0] === 'run' ? '2' : 'ran'], stderr)
@@ -141,7 +141,7 @@ test('a configuration in a folder above that everybody can write', async () => {
   chmodSync(inFolder('open'), 0o777)
   plant(inFolder('open'))
   mkdirSync(inFolder('open', 'mine'))
-  await expectPassedOver(inFolder('open', 'mine'), /ignored \S+: \S+ can be written by everybody/)
+  await expectIgnored(inFolder('open', 'mine'), /ignored \S+: \S+ can be written by everybody/)
 })
 
 if (isRoot) {
@@ -151,10 +151,7 @@ if (isRoot) {
     plant(inFolder('sticky'))
     for (const name of [fileName, 'tool']) chownSync(inFolder('sticky', name), stranger, stranger)
     mkdirSync(inFolder('sticky', 'mine'))
-    await expectPassedOver(
-      inFolder('sticky', 'mine'),
-      /ignored \S+: \S+ belongs to another user \(uid 12345\)/,
-    )
+    await expectIgnored(inFolder('sticky', 'mine'), /ignored \S+: \S+ belongs to another user \(uid 12345\)/)
   })
 
   test('a configuration of another user, who cannot be trusted by name either', async () => {
@@ -172,7 +169,7 @@ test('a link to a configuration that others can write', async () => {
   chmodSync(inFolder('open'), 0o777)
   mkdirSync(inFolder('mine'))
   symlinkSync(inFolder('open', fileName), inFolder('mine', fileName))
-  await expectPassedOver(inFolder('mine'), /ignored \S+: \S+open can be written by everybody/)
+  await expectIgnored(inFolder('mine'), /ignored \S+: \S+open can be written by everybody/)
 })
 
 const brought = `printf '{"toolchains":{"python":"/usr/bin/make"}}' | tee lazaret.config.json Lazaret.CONFIG.json > /dev/null
@@ -263,7 +260,7 @@ printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 too
   assert.match(await doctor(), /found on the way, ignored/)
   chmodSync(folder.path, 0o755)
   assert.match(await doctor(), isRoot ? /ignored|may only narrow/ : /asks for `toolchains`/)
-  if (isRoot) await expectPassedOver(workspace, /belongs to another user \(uid 4242\)/)
+  if (isRoot) await expectIgnored(workspace, /belongs to another user \(uid 4242\)/)
   assert.equal(wasExecuted(), false)
 }
 

@@ -12,8 +12,8 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 const guests = await useLazaret()
 const skip = await processesLimitIsMissing(guests)
 /** A watchdog that counts periodically refuses no fork; it ends a guest with too many processes, a little late. */
-const someone = areInForks ? { ...python, code: '' } : { ...shell, code: ':' }
-const isWatched = (await guests.run(someone)).receipt.limits.processesMax.by === 'watchdog'
+const anyRequest = areInForks ? { ...python, code: '' } : { ...shell, code: ':' }
+const isWatched = (await guests.run(anyRequest)).receipt.limits.processesMax.by === 'watchdog'
 
 const processesMax = 32
 /** Enough time for a bomb on a slow machine; these programs end by themselves afterwards. */

@@ -51,8 +51,8 @@ for _ in range(4): threading.Thread(target=storm).start()`,
 }
 const processesMax = 48
 /** A watchdog that counts periodically may find too many processes and end them first. */
-const someone = areInForks ? { ...python, code: '' } : { ...shell, code: ':' }
-const isWatched = (await guests.run(someone)).receipt.limits.processesMax.by === 'watchdog'
+const anyRequest = areInForks ? { ...python, code: '' } : { ...shell, code: ':' }
+const isWatched = (await guests.run(anyRequest)).receipt.limits.processesMax.by === 'watchdog'
 const tooMany = { kind: 'limit-exceeded', limit: 'processes', allowed: processesMax }
 
 for (const [name, request] of Object.entries(storms)) {

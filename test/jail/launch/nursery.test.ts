@@ -61,7 +61,7 @@ async function build(): Promise<BuiltCell> {
 }
 
 /** A host creates its nursery at the second cell. */
-async function raise(): Promise<NurseryProcess> {
+async function startNursery(): Promise<NurseryProcess> {
   for (let cells = 0; cells < 2; cells++) await (await build()).clean()
   await eventually(() => (machine.nursery.process === undefined ? 'no nursery' : undefined), deadMs)
   return machine.nursery.process as NurseryProcess
@@ -114,7 +114,7 @@ describe('a host', () => {
   it('starts no nursery for its first cell; from the second cell on, a nursery starts the launchers', async () => {
     await (await build()).clean()
     assert.deepEqual([machine.nursery.process, livingDescendants(process.pid)], [undefined, []])
-    const nursery = await raise()
+    const nursery = await startNursery()
     const { cell, clean } = await build()
     const stub = find(find(cell.pid1).parent)
     assert.deepEqual([stub.parent, find(nursery.pid).parent], [nursery.pid, process.pid])
@@ -159,7 +159,7 @@ describe('a host', () => {
 
 describe('the nursery', () => {
   it('disconnects every process except its host, and launches nothing for it', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     const bytes = Buffer.concat([greet(1, 1), greet(1, 3)]).toString('hex')
     const code = `
       const { connect } = require('node:net')
@@ -182,7 +182,7 @@ describe('the nursery', () => {
   })
 
   it('disconnects an invalid greeting and a second one for the same socket, and continues', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     const say = async (bytes: Uint8Array): Promise<Buffer> => {
       const socket = connect({ path: `\0${nursery.name}` })
       socket.write(bytes)
@@ -201,7 +201,7 @@ describe('the nursery', () => {
   })
 
   it('gives each launcher the descriptors of its own cell and no other', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     // These stay in the nursery: connections that never become a launcher.
     const strays = Array.from({ length: 3 }, () => connect({ path: `\0${nursery.name}` }))
     await Promise.all(strays.map((socket) => once(socket, 'connect')))
@@ -236,7 +236,7 @@ describe('the nursery', () => {
   })
 
   it('kills a launcher on request, and no later process with the same number', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     const launcher = await launch(nursery, false)
     const other = await launch(nursery, false)
     assert.equal(livingDescendants(nursery.pid).length, 2)
@@ -266,7 +266,7 @@ describe('the nursery', () => {
 
 describe('when a nursery dies', () => {
   it('its cells continue to their normal end, and the host gets another nursery', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     const { cell, clean } = await build()
     const pid1 = find(cell.pid1)
     process.kill(nursery.pid as number, 'SIGKILL')
@@ -281,14 +281,14 @@ describe('when a nursery dies', () => {
   })
 
   it('if it is stopped before it forks a launcher, the cell is built without it', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     process.kill(nursery.pid as number, 'SIGSTOP')
     await (await build()).clean()
     assert.ok(nursery.isLost)
   })
 
   it('a process that takes its name learns nothing about a run', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     process.kill(nursery.pid as number, 'SIGKILL')
     // Busy-waits without a turn of the event loop, so this host does not know yet.
     while (/[^ZX]/.test(findProcess(nursery.pid as number)?.state ?? 'X')) continue
@@ -305,7 +305,7 @@ describe('when a nursery dies', () => {
   })
 
   it('disposal waits for it, even if it is stopped', async () => {
-    const nursery = await raise()
+    const nursery = await startNursery()
     const before = find(nursery.pid)
     process.kill(before.pid, 'SIGSTOP')
     await machine[Symbol.asyncDispose]()

@@ -6,7 +6,7 @@ import type { LogEntry, MimeBundle } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeContexts, valueOf } from './use-contexts.ts'
 
-const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 await describeContexts((sandbox) => {
   for (const language of ['javascript', 'typescript'] as const)
@@ -46,7 +46,7 @@ await describeContexts((sandbox) => {
     const take = async (what: unknown): Promise<void> => {
       assert.equal(isBusy, false, 'called again while a promise was pending')
       isBusy = true
-      for (let turn = 0; turn < 3; turn++) await breath()
+      for (let turn = 0; turn < 3; turn++) await nextTurn()
       received.push(what)
       isBusy = false
     }
