@@ -2,7 +2,7 @@
 import type { Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { unlinkSync } from 'node:fs'
+import { lstatSync, unlinkSync } from 'node:fs'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { ErrorCode } from '../../core/errors/errors.ts'
@@ -67,16 +67,21 @@ export function boundAddresses(server: Server, most: number): void {
   })
 }
 
-/** A socket left by a killed server is removed; one with a listener stays. */
+/** A socket left by a killed server is removed; one with a listener stays, and so does anything else. */
 export async function listen(server: Server, place: Place): Promise<void> {
   try {
     await listenOnce(server, place)
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-    if (!isTaken || !('path' in place) || (await isAnswered(place.path))) throw error
+    if (!isTaken || !('path' in place) || !isSocket(place.path) || (await isAnswered(place.path))) throw error
     unlinkSync(place.path)
     await listenOnce(server, place)
   }
+}
+
+/** Connecting to a file is refused as well. */
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 }
 
 /** Only a socket that refuses connections has no listener. */

@@ -11,7 +11,7 @@ import { addConfigurationOptions, type EngineFlags, resolveAnnounced } from '../
 import { readPackageVersion } from '../package-version.ts'
 import { printJson } from '../output/print-json.ts'
 import { requirePrivate } from '../configuration/require-private.ts'
-import { describeSystemError } from '../output/system-error.ts'
+import { listenError } from '../output/listen-error.ts'
 import { toSingleLine } from '../output/terminal-text.ts'
 import type { ServeConfig } from '../serve-config.ts'
 import { openConsole } from '../output/open-console.ts'
@@ -287,10 +287,4 @@ function aborted(signal: AbortSignal): Promise<void> {
   signal.addEventListener('abort', () => resolve(), { once: true })
   if (signal.aborted) resolve()
   return promise
-}
-
-function listenError(error: unknown, { host, port, unix }: ServeFlags): unknown {
-  const reason = describeSystemError(error)
-  if (reason === undefined) return error
-  return new UsageError(`cannot listen on ${unix ?? `${host}:${port}`}: ${reason}.`, 'Name another address.')
 }

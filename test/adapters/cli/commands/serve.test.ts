@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -278,6 +287,25 @@ test('a killed server leaves no guests, and the next server can use its socket',
   assert.equal(next.url, `unix:${path}`)
   const refused = await runCli(['serve', '--unix', path, ...anyLevel])
   assert.equal(refused.exitCode, 64)
+})
+
+test('a file or a link at the path of the socket stays as it is', async () => {
+  const [file, link] = [join(folder, 'precious.txt'), join(folder, 'link.sock')]
+  writeFileSync(file, 'precious')
+  symlinkSync(file, link)
+  for (const path of [file, link]) {
+    // The first line of a server that refuses is its error.
+    await using refused = await serve(['--unix', path])
+    assert.equal(refused.url, undefined, path)
+    assert.equal(await refused.ended, 64)
+  }
+  assert.equal(readFileSync(link, 'utf8'), 'precious')
+})
+
+test('without the folder of its socket, the message says so', async () => {
+  const { exitCode, stderr } = await runCli(['serve', '--unix', join(folder, 'nowhere', 'sock'), ...anyLevel])
+  assert.equal(exitCode, 64)
+  assert.match(stderr, /nowhere\/sock: its folder does not exist/)
 })
 
 const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? false : 'openssl is not installed'

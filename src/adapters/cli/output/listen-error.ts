@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { UsageError } from '../options/usage-error.ts'
+import { describeSystemError } from './system-error.ts'
+import { toSingleLine } from './terminal-text.ts'
+
+interface WantedPlace {
+  readonly host: string
+  readonly port: number
+  readonly unix?: string
+}
+
+/** What a system error says about a place where nothing can listen; any other error stays as it is. */
+export function listenError(error: unknown, { host, port, unix }: WantedPlace): unknown {
+  const reason = describeSystemError(error)
+  if (reason === undefined) return error
+  const place = toSingleLine(unix ?? `${host}:${port}`)
+  // Node reports a missing folder as missing permission.
+  if (unix !== undefined && !existsSync(dirname(unix)))
+    return new UsageError(`cannot listen on ${place}: its folder does not exist.`, 'Create the folder first.')
+  return new UsageError(`cannot listen on ${place}: ${reason}.`, 'Name another place.')
+}
