@@ -130,9 +130,11 @@ export class Room {
     if (this.#waiting.length < waitingMax) return
     const own = this.#waiting.lengthOf(client)
     const clients = this.#waiting.clients + (own === 0 ? 1 : 0)
-    if (clients <= 1) throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)
+    // The second case is one request of each client.
+    if (clients <= 1 || (own === 0 && clients > waitingMax))
+      throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)
     const overflow = () =>
-      this.#refusal('CLIENT_QUEUE_FULL', `${waitingMax} are waiting, most of them of this client.`)
+      this.#refusal('CLIENT_QUEUE_FULL', `${waitingMax} are waiting, and this client has its share of them.`)
     if (own + 1 > waitingMax / clients) throw overflow()
     const longest = this.#waiting.longest()
     if (longest === undefined) throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)

@@ -211,6 +211,11 @@ describe('a full queue', () => {
     assert.equal(crowd.room.waiting, 6)
     assert.equal(crowd.refused.length, 5)
   })
+
+  test('with one request of each client refuses a further client because the machine is full', async () => {
+    const crowd = await full('a', 'b', 'c', 'd', 'e', 'f', 'g', 'a')
+    assert.deepEqual(crowd.refused, ['g QUEUE_FULL', 'a CLIENT_QUEUE_FULL'])
+  })
 })
 
 test('the sizes follow the machine unless the operator names them', () => {
