@@ -17,7 +17,7 @@ export function requireOwnName({ headersDistinct }: IncomingMessage, names: read
   const hosts = headersDistinct['host'] ?? []
   const [, name = ''] = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(hosts[0] ?? '') ?? []
   if (hosts.length !== 1 || !names.includes(name.toLowerCase()))
-    throw denied('The header `Host` names no host that this server is known by.')
+    throw denied('The header `Host` names no host that this server is known by.', hostHint)
   return hosts[0] ?? ''
 }
 
@@ -34,9 +34,9 @@ export function requireOwnHost(
   if (isFromAllowed(request, origins)) return
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && hostOf(origin) !== host)
-    throw denied('The header `Origin` names another origin.')
+    throw denied('The header `Origin` names another origin.', originHint)
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    throw denied('A page of another origin may not call this server.')
+    throw denied('A page of another origin may not call this server.', originHint)
 }
 
 /** Throws INVALID_REQUEST: every proxy on the way logs URLs. */
@@ -73,9 +73,10 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined
 }
 
-function denied(detail: string): LazaretError {
-  return new LazaretError('ACCESS_DENIED', {
-    detail,
-    hint: 'Use the address that `lazaret serve` prints; name further ones with `--public-host`.',
-  })
+const hostHint = 'Use the address that `lazaret serve` prints; name further ones with `--public-host`.'
+const originHint =
+  'The operator allows pages of other origins with `--cors <origin>`. A proxy in front must pass on `Host`.'
+
+function denied(detail: string, hint: string): LazaretError {
+  return new LazaretError('ACCESS_DENIED', { detail, hint })
 }

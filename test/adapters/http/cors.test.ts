@@ -48,8 +48,9 @@ test('other origins are refused, however similar, and learn nothing', async () =
     '',
   ])
     for (const sent of [fromPage(origin), question(origin)]) {
-      const { status, headers } = await send(here.url, '/v1/run', sent)
+      const { status, headers, text } = await send(here.url, '/v1/run', sent)
       assert.equal(status, 403, origin)
+      assert.match(text, /with `--cors <origin>`/, origin)
       assert.equal(headers['access-control-allow-origin'], undefined, origin)
     }
   // The name of a foreign host that resolves to this machine (DNS rebinding) is refused, whatever the origin.
