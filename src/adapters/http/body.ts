@@ -16,10 +16,12 @@ export const stallMs = 30_000
 /** The HTTP status with which a body is refused. */
 export class BodyRefused extends Error {
   readonly status: number
+  readonly bound: keyof BodyBounds | undefined
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, bound?: keyof BodyBounds) {
     super(message)
     this.status = status
+    this.bound = bound
   }
 }
 
@@ -44,7 +46,8 @@ export class BodyBudget {
       for await (const chunk of request as AsyncIterable<Buffer>) {
         bytes += chunk.length
         this.#bytes += chunk.length
-        if (bytes > bodyBytesMax) throw new BodyRefused(413, `A body has at most ${bodyBytesMax} bytes.`)
+        if (bytes > bodyBytesMax)
+          throw new BodyRefused(413, `A body has at most ${bodyBytesMax} bytes.`, 'bodyBytesMax')
         if (this.#bytes > allBodiesBytesMax)
           throw new BodyRefused(503, 'Too many large requests at one time.')
         chunks.push(chunk)

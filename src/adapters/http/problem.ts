@@ -42,6 +42,9 @@ export function toLazaretError(thrown: unknown, warn: (message: string) => void)
   if (thrown instanceof BodyRefused)
     return new LazaretError(thrown.status === 413 ? 'INPUT_TOO_LARGE' : 'QUEUE_FULL', {
       detail: thrown.message,
+      ...(thrown.bound !== undefined && {
+        hint: `Send less. The operator can raise the bound: \`--bound ${thrown.bound}=<count>\`.`,
+      }),
     })
   warn(`a request failed: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`)
   return new LazaretError('INTERNAL', { hint: 'The log of the server has more.' })

@@ -101,6 +101,7 @@ test('the bounds of bodies, headers and connections are named in the error', asy
     body: { language: 'shell', code: `echo ${'x'.repeat(2000)}` },
   })
   assert.deepEqual([large.status, large.json['code']], [413, 'INPUT_TOO_LARGE'])
+  assert.match(String(large.json['hint']), /--bound bodyBytesMax=/)
   const long = await sendRaw(
     here.url,
     `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(5000)}\r\n\r\n`,
