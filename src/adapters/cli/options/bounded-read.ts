@@ -8,6 +8,8 @@ import { UsageError } from './usage-error.ts'
 
 export interface ReadBound {
   readonly bytesMax: number
+  /** The limit that the bound comes from. */
+  readonly limit?: 'codeBytes' | 'inputBytes'
   readonly signal: AbortSignal
 }
 
@@ -28,7 +30,8 @@ export function readStandardInput(bound: ReadBound): Promise<Buffer> {
   return readStream(process.stdin, 'standard input', bound)
 }
 
-async function readStream(source: Readable, name: string, { bytesMax, signal }: ReadBound): Promise<Buffer> {
+async function readStream(source: Readable, name: string, bound: ReadBound): Promise<Buffer> {
+  const { bytesMax, limit, signal } = bound
   const chunks: Buffer[] = []
   let bytes = 0
   try {
@@ -37,6 +40,10 @@ async function readStream(source: Readable, name: string, { bytesMax, signal }: 
       if (bytes > bytesMax) {
         throw new LazaretError('INPUT_TOO_LARGE', {
           detail: `${name} is longer than ${formatSize(bytesMax)}.`,
+          hint:
+            limit === undefined
+              ? 'Send less.'
+              : `Send less, or raise \`defaults.${limit}\` in your configuration.`,
         })
       }
       chunks.push(chunk)

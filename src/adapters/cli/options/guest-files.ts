@@ -42,7 +42,7 @@ export async function collectFiles(options: readonly string[], bound: ReadBound)
       continue
     }
     if (files.size === filesMax) throw tooLarge(`--file names more than ${filesMax} files.`)
-    const content = await readFileBounded(next.host, { bytesMax: bound.bytesMax, signal: bound.signal })
+    const content = await readFileBounded(next.host, bound)
     bytesLeft -= content.length
     if (bytesLeft < 0)
       throw tooLarge(`The files named by --file are together larger than ${formatSize(bound.bytesMax)}.`)

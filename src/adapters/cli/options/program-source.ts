@@ -42,7 +42,7 @@ export async function readProgram(
   }
   // Checked before reading, so a missing option does not make the command wait for the terminal.
   const language = requireLanguage(named ?? findLanguage(file), file === '-' ? 'standard input' : file)
-  const bound: ReadBound = { bytesMax: codeBytes ?? defaultLimits.codeBytes, signal }
+  const bound: ReadBound = { bytesMax: codeBytes ?? defaultLimits.codeBytes, limit: 'codeBytes', signal }
   const bytes = file === '-' ? await readStandardInput(bound) : await readFileBounded(file, bound)
   return { code: decode(bytes, file), language, args, ...runtime }
 }

@@ -82,7 +82,7 @@ function networkFrom({ network, allow, deny, secret }: CellFlags): Pick<RunReque
 }
 
 function boundOf({ limits, signal }: RequestContext): ReadBound {
-  return { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, signal }
+  return { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, limit: 'inputBytes', signal }
 }
 
 /** `KEY=VALUE` pairs; the last one wins. */

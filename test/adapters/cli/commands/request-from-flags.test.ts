@@ -73,3 +73,15 @@ test('a program that is missing, binary, too long or of an unknown language is r
   await assert.rejects(read([path]), { code: 'INPUT_TOO_LARGE' })
   await assert.rejects(readProgram([path], {}, { signal }), /not UTF-8/)
 })
+
+test('an input or a program that is too long names the limit that can be raised', async () => {
+  const context = { signal, warn: assert.fail }
+  await assert.rejects(createRequest(program, { stdin: '/dev/zero' }, context), {
+    code: 'INPUT_TOO_LARGE',
+    hint: /raise `defaults\.inputBytes`/,
+  })
+  await assert.rejects(readProgram(['/dev/zero'], { language: 'python' }, { signal }), {
+    code: 'INPUT_TOO_LARGE',
+    hint: /raise `defaults\.codeBytes`/,
+  })
+})
