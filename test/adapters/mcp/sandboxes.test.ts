@@ -231,6 +231,27 @@ test('every text has a visible character, because some model APIs refuse others'
   ])
 })
 
+test(
+  'read_file says when bytes are not text, and how a tool reads the rest of a large file',
+  { skip },
+  async () => {
+    await using served = await serve()
+    await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+    const sandbox_id = await create(ada)
+    const make = 'printf "caf\\xe9" > latin; printf "caf\\u00e9" > utf8; head -c 1048577 /dev/zero > large'
+    await ada.call('execute_command', { sandbox_id, command: make })
+    const read = (path: string, encoding = 'utf8') => ada.call('read_file', { sandbox_id, path, encoding })
+    const latin = await read('latin')
+    assert.equal(data(latin)['content'], 'caf\uFFFD')
+    assert.match(String(data(latin)['note']), /base64/)
+    assert.match(JSON.stringify(latin.content.at(-1)), /base64/)
+    assert.deepEqual(data(await read('latin', 'base64')), { content: 'Y2Fm6Q==' })
+    assert.deepEqual(data(await read('utf8')), { content: 'café' })
+    assert.match(JSON.stringify(data(await read('large'))), /FILE_TOO_LARGE.*execute_command/)
+    assert.match(JSON.stringify(data(await read('.'))), /NOT_A_FILE.*list_files/)
+  },
+)
+
 test('a client can neither use the sandbox of another nor learn that it exists', { skip }, async () => {
   await using served = await serve()
   await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })

@@ -1,5 +1,6 @@
 /** The functions behind the tools of sandboxes, each for one call of a client. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { LazaretError } from '../../../core/errors/errors.ts'
 import { showPath } from '../../../sandbox/files/guest-path.ts'
 import { describeCode, describeCommand } from './describe-sandbox-work.ts'
 import { contextOf } from './context-calls.ts'
@@ -52,7 +53,11 @@ export async function executeCommand(call: Called<typeof schemas.executeCommand>
 /** A picture is returned as an image, too. */
 export async function readFile(call: Called<typeof schemas.readFile>): Promise<CallToolResult> {
   const { path, encoding = 'utf8' } = call.args
-  const bytes = await sandboxOf(call).readFile(path, { encoding: 'bytes', bytesMax: readBytesMax })
+  const bytes = await sandboxOf(call)
+    .readFile(path, { encoding: 'bytes', bytesMax: readBytesMax })
+    .catch((error: unknown) => {
+      throw inWordsOfTools(error)
+    })
   const base64 = Buffer.from(bytes).toString('base64')
   const image = pictureOf(base64)
   if (image !== undefined && encoding === 'utf8')
@@ -64,7 +69,31 @@ export async function readFile(call: Called<typeof schemas.readFile>): Promise<C
       structuredContent: {},
     }
   const content = encoding === 'base64' ? base64 : Buffer.from(bytes).toString('utf8')
-  return { content: [{ type: 'text', text: readable(content) }], structuredContent: { content } }
+  const isExact = encoding === 'base64' || Buffer.from(content).equals(bytes)
+  return {
+    content: [
+      { type: 'text', text: readable(content) },
+      ...(isExact ? [] : [{ type: 'text' as const, text: inexactNote }]),
+    ],
+    structuredContent: { content, ...(!isExact && { note: inexactNote }) },
+  }
+}
+
+const inexactNote =
+  'Bytes that are not UTF-8 are shown as \uFFFD. With the encoding base64 they come unchanged.'
+
+/** The hints of the library name its own options and methods. */
+function inWordsOfTools(error: unknown): unknown {
+  if (!(error instanceof LazaretError)) return error
+  const { code } = error
+  if (code === 'FILE_TOO_LARGE')
+    return new LazaretError(code, {
+      detail: 'read_file returns at most 1 MiB.',
+      hint: "Read a part with execute_command, as with `head -c 100000 <path>` or `sed -n '1,200p' <path>`.",
+    })
+  if (code === 'NOT_A_FILE')
+    return new LazaretError(code, { hint: 'list_files shows what is in a folder, and of which type.' })
+  return error
 }
 
 /** Some model APIs refuse a text without a visible character. */

@@ -52,7 +52,11 @@ export const executeCommand = {
 
 export const readFile = {
   input: z.strictObject({ sandbox_id: sandboxId, path, encoding }),
-  output: z.object({ content: z.string().optional(), error: outputSchema.shape.error }),
+  output: z.object({
+    content: z.string().optional(),
+    note: z.string().optional(),
+    error: outputSchema.shape.error,
+  }),
 }
 
 export const writeFile = {
