@@ -49,6 +49,7 @@ export class Contexts {
   readonly #defaults = new Map<ContextLanguage, Promise<LiveContext>>()
 
   readonly #waiting: WaitingContext
+  #isOver = false
 
   constructor(parts: ContextsParts) {
     this.#parts = parts
@@ -111,13 +112,16 @@ export class Contexts {
     const context = await this.#choose(checked)
     const { id, language } = context.parts
     const data = await this.#parts.governed.code({ context: id, language, code }, async (work) => {
-      const done = (await context.run(toEntry(context, code, checked))) ?? { ...unbegun, isStateKept: true }
+      const entry = await context.run(toEntry(context, code, checked))
+      const done = entry === undefined ? { ...unbegun, isStateKept: true } : nameDeletion(entry, context)
       await reportEnd(done, checked)
       const { wall, limits } = this.#parts.spaces.parts
       const { timeoutMs } = checked
       const facts = { id: work, context: id, language, level: wall.machine.level, timeoutMs }
       return writeCodeData({ ...facts, limits: { ...limits, ...context.parts.limits } }, done)
     })
+    // It was killed with the sandbox.
+    if (this.#isOver && !data.isStateKept) throw new LazaretError('SANDBOX_GONE')
     return createCodeResult(data)
   }
 
@@ -140,6 +144,7 @@ export class Contexts {
   }
 
   async end(): Promise<void> {
+    this.#isOver = true
     await endTogether('Code contexts could not be ended', [
       ...[...this.#all.values()].map((context) => () => context.end()),
       () => this.#waiting.end(),
@@ -179,6 +184,10 @@ export class Contexts {
     this.#defaults.set(language, created)
     return created
   }
+}
+
+function nameDeletion(done: EntryDone, { status }: LiveContext): EntryDone {
+  return done.isStateKept || status !== 'gone' ? done : { ...done, note: 'The context was deleted.' }
 }
 
 function toEntry({ parts }: LiveContext, code: string, checked: CheckedRunCode) {

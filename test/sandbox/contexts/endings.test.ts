@@ -96,6 +96,34 @@ await describeContexts((sandbox) => {
     await waiting
   })
 
+  test('code that runs when its context is deleted is killed, and its note says so', async () => {
+    const context = await sandbox.createCodeContext()
+    const began = Promise.withResolvers<void>()
+    const running = context.runCode('print(1, flush=True)\nwhile True: pass', {
+      timeout: null,
+      onStdout: () => began.resolve(),
+    })
+    await began.promise
+    await sandbox.deleteCodeContext(context.id)
+    const { outcome, isStateKept, note } = await running
+    assert.deepEqual([outcome.kind, isStateKept, note], ['killed', false, 'The context was deleted.'])
+  })
+
+  test('code that runs when its sandbox is destroyed gets SANDBOX_GONE', async () => {
+    await using lazaret = createLazaret({ onEvent: () => undefined })
+    const other = await lazaret.sandbox()
+    const context = await other.createCodeContext()
+    const began = Promise.withResolvers<void>()
+    const running = context.runCode('print(1, flush=True)\nwhile True: pass', {
+      timeout: null,
+      onStdout: () => began.resolve(),
+    })
+    const gone = assert.rejects(running, { code: 'SANDBOX_GONE' })
+    await began.promise
+    await other.destroy()
+    await gone
+  })
+
   test('concurrent code gets the same default context, the first time and after it was deleted', async () => {
     const run = async () => {
       const results = await Promise.all([1, 2, 3].map((n) => sandbox.runCode(String(n))))
