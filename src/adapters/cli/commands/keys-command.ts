@@ -1,5 +1,5 @@
 /** `lazaret keys create`: a pair of keys for signed receipts. */
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 
 import type { Command } from 'commander'
 
@@ -32,7 +32,12 @@ async function createKeys(file: string, { json }: { readonly json?: boolean }): 
   const publicFile = `${file}.pub`
   // The public key first: a private key without its public key is the worse leftover.
   writeNew(publicFile, publicKey, 0o644)
-  writeNew(file, privateKey, 0o600)
+  try {
+    writeNew(file, privateKey, 0o600)
+  } catch (error) {
+    rmSync(publicFile, { force: true })
+    throw error
+  }
   if (json === true) printJson({ privateKeyFile: file, publicKeyFile: publicFile, keyId })
   else process.stdout.write(`private key ${file}\npublic key  ${publicFile}\nkey id      ${keyId}\n`)
   return 0

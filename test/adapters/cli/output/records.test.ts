@@ -1,6 +1,6 @@
 /** `lazaret keys`, `receipt` and `audit`: what they create, find and print. */
 import assert from 'node:assert/strict'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runCli } from '../spawn-cli.ts'
@@ -109,4 +109,14 @@ test('the log contains the outcome of a snippet, but not its text', async () => 
   await writeFile(config, JSON.stringify({ audit: { file: folder.path } }))
   const refused = await snippet('emit(1)')
   assert.deepEqual([refused.stdout, /"AUDIT_FAILED"/.test(refused.stderr)], ['', true])
+})
+
+test('keys that cannot be written leave no public key behind', async () => {
+  await using folder = await createTemporaryFolder()
+  const taken = join(folder.path, 'taken.pem')
+  await writeFile(taken, 'mine')
+  const { exitCode, stderr } = await runCli(['keys', 'create', taken])
+  assert.deepEqual([exitCode, /taken\.pem: file already exists/.test(stderr)], [64, true])
+  assert.deepEqual(await readdir(folder.path), ['taken.pem'])
+  assert.equal(await readFile(taken, 'utf8'), 'mine')
 })
