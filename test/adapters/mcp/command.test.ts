@@ -134,3 +134,11 @@ test('over HTTP it prints its URL, and accepts the token of the environment', as
   assert.deepEqual(await once(child, 'close'), [0, null])
   assert.equal(await stdout, '')
 })
+
+test('without tokens it says who may connect, and nothing sticks to its URL', async () => {
+  const child = spawnCli(['mcp', '--http', '0'])
+  const [line] = (await once(createInterface(child.stderr), 'line')) as [string]
+  child.kill('SIGTERM')
+  await once(child, 'close')
+  assert.match(line, /^lazaret: serving http:\/\/127\.0\.0\.1:\d+\/mcp for everybody on this machine$/)
+})

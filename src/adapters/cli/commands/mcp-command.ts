@@ -140,7 +140,7 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
         throw portError(error, port)
       },
     )
-    warn(`serving ${service.url}${tokens === undefined ? ', for everybody on this machine' : ''}`)
+    warn(`serving ${service.url}${tokens === undefined ? ' for everybody on this machine' : ''}`)
     await aborted(signal)
   })
   // A signal is the normal end of a server.
