@@ -48,7 +48,7 @@ export function writeCommand(
     command,
     ...rest,
     ...more,
-    ...(stdin !== undefined && { stdin: writeBytes(stdin) }),
+    ...(stdin !== undefined && { stdin: writeBytes(stdin, 'stdin') }),
     ...(signal?.aborted === true && { signal: 'aborted' }),
   })
 }

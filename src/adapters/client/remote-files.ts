@@ -11,6 +11,7 @@ import type {
 import type { UploadedTar, UploadTarOptions } from '../../sandbox/files/tar/upload-tar.ts'
 import { connectionLost } from './connection.ts'
 import type { SandboxConnection } from './sandbox-connection.ts'
+import { isBytes, requireBytes } from './write-request.ts'
 
 type TarContent = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
 
@@ -44,7 +45,8 @@ export function remoteFiles(sandbox: SandboxConnection): RemoteFiles {
     sandbox.sendJson<FileInfo>({ method: 'GET', path: fileOf(path, { stat: true, followLinks }) })
   return {
     writeFile: async (path, content, { createParents } = {}) => {
-      const body = typeof content === 'string' ? new TextEncoder().encode(content) : Uint8Array.from(content)
+      const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+      const body = Uint8Array.from(requireBytes(bytes, 'content'))
       await sandbox.send({ method: 'PUT', path: fileOf(path, { createParents }), body })
     },
     readFile: ((path: string, options?: ReadFileOptions) =>
@@ -69,7 +71,7 @@ export function remoteFiles(sandbox: SandboxConnection): RemoteFiles {
       void (await sandbox.send({ method: 'DELETE', path: fileOf(path, { recursive }) })),
     renameFile: (from, to) => move('/rename', from, to),
     moveFile: (from, to) => move('/move', from, to),
-    uploadTar: (source, options) =>
+    uploadTar: async (source, options) =>
       sandbox.sendJson({ method: 'PUT', path: `/archive${queryOf({ ...options })}`, body: toBody(source) }),
     downloadTar: (options) => streamOf(sandbox, `/archive${queryOf({ ...options })}`),
   }
@@ -136,8 +138,12 @@ async function* streamOf(sandbox: SandboxConnection, path: string): AsyncGenerat
 }
 
 function toBody(source: TarContent): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
-  if (source instanceof Uint8Array) return Uint8Array.from(source)
+  if (isBytes(source)) return Uint8Array.from(source)
   if (source instanceof ReadableStream) return source
+  if (typeof source?.[Symbol.asyncIterator] !== 'function')
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: 'source must be a Uint8Array, an async iterable of them or a ReadableStream of them.',
+    })
   const pieces = source[Symbol.asyncIterator]()
   return new ReadableStream({
     async pull(controller) {

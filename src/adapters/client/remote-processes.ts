@@ -121,7 +121,7 @@ function toProcess(sandbox: SandboxConnection, { id, pid, command }: ShownProces
         log: typeof pattern === 'string' ? pattern : { source: pattern.source, flags: pattern.flags },
         ...options,
       }),
-    write: (text) => tell('stdin', { data: writeBytes(text) }),
+    write: (text) => tell('stdin', { data: writeBytes(text, 'text') }),
     resize: ({ columns, rows }) => tell('resize', { columns, rows }),
   }
 }

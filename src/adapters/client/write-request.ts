@@ -25,7 +25,7 @@ export function writeRun({
   const plain = JSON.stringify({
     ...rest,
     ...(files !== undefined && { files: writeFiles(files) }),
-    ...(stdin !== undefined && { stdin: writeBytes(stdin) }),
+    ...(stdin !== undefined && { stdin: writeBytes(stdin, 'stdin') }),
     ...(functions !== undefined && { functions: Object.keys(functions) }),
     ...(signal?.aborted === true && { signal: 'aborted' }),
   })
@@ -41,10 +41,26 @@ export function writeTagged(value: unknown, what: string): string {
   return json
 }
 
-export function writeBytes(bytes: string | Uint8Array): string | { readonly base64: string } {
-  return typeof bytes === 'string' ? bytes : { base64: toBase64(bytes) }
+/** Throws INVALID_REQUEST. */
+export function writeBytes(bytes: unknown, field: string): string | { readonly base64: string } {
+  return typeof bytes === 'string' ? bytes : { base64: toBase64(requireBytes(bytes, field)) }
+}
+
+/** An ArrayBuffer, a Blob or a stream would silently become an empty file. Bytes of another realm are bytes. */
+export function requireBytes(bytes: unknown, field: string): Uint8Array {
+  if (isBytes(bytes)) return bytes
+  throw new LazaretError('INVALID_REQUEST', { detail: `${field}: must be a string or bytes (a Uint8Array).` })
+}
+
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]'
 }
 
 export function writeFiles(files: Files): Readonly<Record<string, ReturnType<typeof writeBytes>>> {
-  return Object.fromEntries(Object.entries(files).map(([path, content]) => [path, writeBytes(content)]))
+  return Object.fromEntries(
+    Object.entries(files).map(([path, content]) => [
+      path,
+      writeBytes(content, `files[${JSON.stringify(path.slice(0, 100))}]`),
+    ]),
+  )
 }

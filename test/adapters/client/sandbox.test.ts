@@ -1,6 +1,7 @@
 /** A sandbox on a server behaves like one in this process: commands, sessions, processes and files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { connectLazaret } from '../../../src/adapters/client/index.ts'
 import type { LazaretError, RemoteLazaret } from '../../../src/adapters/client/index.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
@@ -180,4 +181,23 @@ test('one sandbox too many is an error that is not retried, as in the library', 
     assert.deepEqual([code, message], ['CLIENT_QUEUE_FULL', 'The token has 1 sandboxes already.'])
     return hint.startsWith('Destroy one') && !retryable && retryAfterMs === undefined
   })
+})
+
+test('content that is neither text nor bytes is refused as in the library', { skip }, async () => {
+  await using connected = await connect()
+  await using sandbox = await connected.lazaret.sandbox()
+  const invalid = { code: 'INVALID_REQUEST' }
+  const strange: unknown[] = [new ArrayBuffer(3), new Blob(['abc']), new Blob(['abc']).stream(), [1], 5, null]
+  for (const content of strange as Uint8Array[]) {
+    await assert.rejects(sandbox.writeFile('file', content), invalid)
+    await assert.rejects(sandbox.exec('cat', { stdin: content }), invalid)
+    const files = { file: content }
+    await assert.rejects(connected.lazaret.run({ language: 'shell', code: ':', files }), invalid)
+    await assert.rejects(connected.lazaret.sandbox({ files }), invalid)
+  }
+  await assert.rejects(sandbox.uploadTar(strange[0] as Uint8Array), invalid)
+  assert.equal(await sandbox.exists('file'), false)
+  const elsewhere = runInNewContext('new Uint8Array([104, 105])') as Uint8Array
+  await sandbox.writeFile('file', elsewhere)
+  assert.equal((await sandbox.exec('cat file -', { stdin: elsewhere })).stdout, 'hihi')
 })
