@@ -127,13 +127,13 @@ async function send(
   { path, code, language, options }: SentCode,
 ): Promise<CodeResult> {
   const { connection } = sandbox
-  const { timeout, signal, onStdout, onStderr, onLog, onResult, onClear, onError, onInput } = options
+  const { signal, onStdout, onStderr, onLog, onResult, onClear, onError, onInput, ...rest } = options
   const asks = onInput !== undefined
   const functions = asks ? { 'input()': askerOf(onInput) } : {}
   const { context, isStateKept, note, ...document } = await performRemotely<CodeDocument>(connection, {
     path: sandbox.pathOf(path),
     json: JSON.stringify({
-      ...{ code, language, timeout },
+      ...{ ...rest, code, language },
       ...(asks && { asks }),
       ...(signal?.aborted === true && { signal: 'aborted' }),
     }),

@@ -44,10 +44,10 @@ export function remoteFiles(sandbox: SandboxConnection): RemoteFiles {
   const stat = (path: string, { followLinks }: { readonly followLinks?: boolean } = {}): Promise<FileInfo> =>
     sandbox.sendJson<FileInfo>({ method: 'GET', path: fileOf(path, { stat: true, followLinks }) })
   return {
-    writeFile: async (path, content, { createParents } = {}) => {
+    writeFile: async (path, content, options = {}) => {
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
       const body = Uint8Array.from(requireBytes(bytes, 'content'))
-      await sandbox.send({ method: 'PUT', path: fileOf(path, { createParents }), body })
+      await sandbox.send({ method: 'PUT', path: fileOf(path, { ...options }), body })
     },
     readFile: ((path: string, options?: ReadFileOptions) =>
       readWhole(sandbox, path, options)) as RemoteFiles['readFile'],
@@ -81,8 +81,7 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** Encodes a path as one segment of the address, so that proxies do not interpret its dots and slashes. */
 function fileOf(path: string, query: Query = {}): string {
-  if (typeof path !== 'string' || !isWellFormed(path))
-    throw new LazaretError('INVALID_REQUEST', { detail: 'path must be a well-formed string.' })
+  if (typeof path !== 'string' || !isWellFormed(path)) throw invalid('path must be a well-formed string.')
   return `/files/${encodeURIComponent(path === '.' || path === '..' ? `./${path}` : path)}${queryOf(query)}`
 }
 
@@ -97,11 +96,19 @@ function queryOf(query: Query): string {
     : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`
 }
 
+function invalid(detail: string): LazaretError {
+  return new LazaretError('INVALID_REQUEST', { detail })
+}
+
 async function readWhole(
   sandbox: SandboxConnection,
   path: string,
-  { encoding = 'utf8', bytesMax = readBytesMax }: ReadFileOptions = {},
+  { encoding = 'utf8', bytesMax = readBytesMax, ...unknown }: ReadFileOptions = {},
 ): Promise<string | Uint8Array> {
+  for (const name of Object.keys(unknown)) throw invalid(`unknown key ${JSON.stringify(name)}.`)
+  if (!['utf8', 'base64', 'bytes'].includes(encoding))
+    throw invalid('encoding must be one of utf8, base64, bytes.')
+  if (!Number.isSafeInteger(bytesMax) || bytesMax < 0) throw invalid('bytesMax must be a whole number.')
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of streamOf(sandbox, fileOf(path))) {
@@ -141,9 +148,7 @@ function toBody(source: TarContent): Uint8Array<ArrayBuffer> | ReadableStream<Ui
   if (isBytes(source)) return Uint8Array.from(source)
   if (source instanceof ReadableStream) return source
   if (typeof source?.[Symbol.asyncIterator] !== 'function')
-    throw new LazaretError('INVALID_REQUEST', {
-      detail: 'source must be a Uint8Array, an async iterable of them or a ReadableStream of them.',
-    })
+    throw invalid('source must be a Uint8Array, an async iterable of them or a ReadableStream of them.')
   const pieces = source[Symbol.asyncIterator]()
   return new ReadableStream({
     async pull(controller) {

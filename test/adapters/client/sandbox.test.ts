@@ -201,3 +201,15 @@ test('content that is neither text nor bytes is refused as in the library', { sk
   await sandbox.writeFile('file', elsewhere)
   assert.equal((await sandbox.exec('cat file -', { stdin: elsewhere })).stdout, 'hihi')
 })
+
+test('a misspelled option is refused as in the library', { skip }, async () => {
+  await using connected = await connect()
+  await using sandbox = await connected.lazaret.sandbox({ files: { 'file.txt': 'text' } })
+  const invalid = { code: 'INVALID_REQUEST' }
+  const misspelled: object = { timeoutMs: 100, createFolders: true }
+  await assert.rejects(sandbox.runCode('1', misspelled), invalid)
+  await assert.rejects(sandbox.writeFile('new.txt', '', misspelled), invalid)
+  await assert.rejects(sandbox.readFile('file.txt', misspelled), invalid)
+  await assert.rejects(sandbox.readFile('file.txt', { encoding: 'latin1' as 'utf8' }), invalid)
+  await assert.rejects(sandbox.readFile('file.txt', { bytesMax: Number.NaN }), invalid)
+})
