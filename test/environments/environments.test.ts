@@ -109,7 +109,10 @@ test(
 test('an environment in use is not removed', { skip }, async () => {
   const other = createLazaret({ environments: { folder: store }, onEvent: () => undefined })
   try {
-    await assert.rejects(other.environments.remove('rates'), { code: 'ENVIRONMENT_IN_USE' })
+    await assert.rejects(other.environments.remove('rates'), {
+      code: 'ENVIRONMENT_IN_USE',
+      hint: /Close every Lazaret that has used it/,
+    })
   } finally {
     await other[Symbol.asyncDispose]()
   }

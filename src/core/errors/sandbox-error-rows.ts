@@ -21,7 +21,7 @@ export const sandboxRows = {
   ENVIRONMENT_IN_USE: {
     kind: 'refusal',
     message: 'The environment is in use.',
-    hint: 'End the programs that use it, or wait for them, and try again.',
+    hint: 'Close every Lazaret that has used it, or wait for their programs to end, and try again.',
     httpStatus: 409,
     exitCode: 69,
     retryable: true,
