@@ -60,6 +60,12 @@ async function runPiped(context: CodeContext, { signal, timeoutMs: timeout }: Re
   return exitCodeOf(result.outcome)
 }
 
+/** Python itself advises `exit()`, which ends only the piece of code here. */
+function isLeaving(code: string, language: ContextLanguage): boolean {
+  const word = code.trim()
+  return word === '.exit' || (language === 'python' && /^(?:exit|quit)\(\)$/.test(word))
+}
+
 class Repl {
   readonly #context: CodeContext
   readonly #options: ReplOptions
@@ -88,7 +94,7 @@ class Repl {
     process.stdout.write(`${language} in a sandbox; .help says more\n`)
     for (;;) {
       const code = await this.#readCode()
-      if (code === null || code.trim() === '.exit') break
+      if (code === null || isLeaving(code, language)) break
       await this.#perform(code)
       if (signal.aborted) break
     }

@@ -90,6 +90,15 @@ test(
   },
 )
 
+test('exit() and quit() of Python leave', { skip }, async () => {
+  for (const leave of ['exit()', ' quit() ']) {
+    await using terminal = await openRepl(['-l', 'python', '--no-history'])
+    terminal.type(`${leave}\r`)
+    await assert.rejects(terminal.until(next), /it ended before/)
+    assert.equal(await terminal.ended, 0)
+  }
+})
+
 test('output, values and names of a guest cannot control the terminal', { skip }, async () => {
   await using terminal = await openRepl(['--no-history'])
   const { type, until } = terminal
