@@ -1,5 +1,14 @@
 /** Reading and writing a cgroup's files, the same in both versions. */
-import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 
 import { endAtOnce } from '../../core/endings.ts'
 
@@ -80,7 +89,13 @@ export interface GroupFolders {
   remove(path: string): void
 }
 
-export const kernelGroups: GroupFolders = { make: (path) => mkdirSync(path), remove: removeGroup }
+export const kernelGroups: GroupFolders = { make: makeGroup, remove: removeGroup }
+
+/** Launchers with ids of their own open files in it, whatever this process's umask is. */
+export function makeGroup(path: string): void {
+  mkdirSync(path)
+  chmodSync(path, 0o755)
+}
 
 /** Removes each of them, even if another cannot be removed. */
 export function removeGroups(paths: readonly string[]): void {

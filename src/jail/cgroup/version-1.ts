@@ -2,11 +2,11 @@
  * Cgroup v1: one hierarchy for each controller. Out-of-memory kills show in `oom_kill` of memory.oom_control; failcnt
  * stays 0.
  */
-import { chownSync, mkdirSync } from 'node:fs'
+import { chownSync } from 'node:fs'
 
 import type { CgroupFigures } from '../limits/limit-rows.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
-import { Counter, removeGroups, writeValue, writeWherePresent } from './files.ts'
+import { Counter, makeGroup, removeGroups, writeValue, writeWherePresent } from './files.ts'
 import { Leftovers, writeSlowly } from './leftovers.ts'
 import { YieldingGroup } from './yielding.ts'
 
@@ -18,7 +18,7 @@ export interface Hierarchies extends Readonly<Record<CgroupController, string>> 
 
 export function openVersion1({ shares, ...hierarchies }: Hierarchies): CgroupParent {
   const folders = [...new Set(Object.values(hierarchies))]
-  for (const folder of folders) mkdirSync(folder)
+  for (const folder of folders) makeGroup(folder)
   // A new group inherits this value from its parent.
   writeWherePresent(`${hierarchies.memory}/memory.swappiness`, 0)
   const yielding = shares === undefined ? undefined : new YieldingGroup(shares)
@@ -72,7 +72,7 @@ function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigur
     removeGroups(folders)
   }
   try {
-    for (const folder of folders) mkdirSync(folder)
+    for (const folder of folders) makeGroup(folder)
     limit(figures)
     memoryPeak.open()
     cpuUsage.open()

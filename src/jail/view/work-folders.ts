@@ -3,7 +3,18 @@
  * The launcher makes and removes the inner ones, even when this process is gone. The next host process removes what
  * both left.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmdirSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -55,8 +66,11 @@ export class WorkFolders {
 function makeOwnFolder(): string {
   try {
     const path = `${realpathSync(tmpdir())}/${nameOfThisHost()}`
-    // Guests with their own ids have to pass through it, but need not list it.
     mkdirSync(path, { mode: 0o711 })
+    // Guests with their own ids have to pass through it, whatever the umask is, but need not list it.
+    const folder = openSync(path, constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    fchmodSync(folder, 0o711)
+    closeSync(folder)
     return path
   } catch (cause) {
     throw new LazaretError('JAIL_UNAVAILABLE', {

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 
 import { nameOfThisHost } from '../../../src/jail/machine/host-identity.ts'
@@ -46,6 +55,17 @@ test('an empty folder is removed, and a missing one is no error', async () => {
   await removeRun(path, { endsGuests: false })
   await removeRun(path, { endsGuests: false })
   assert.equal(existsSync(path), false)
+})
+
+test('guests with their own ids can pass through its parent, whatever the umask is', () => {
+  const umask = process.umask(0o077)
+  try {
+    const parent = dirname(new WorkFolders().next())
+    assert.equal(statSync(parent).mode & 0o777, 0o711)
+    rmdirSync(parent)
+  } finally {
+    process.umask(umask)
+  }
 })
 
 test('leftovers of a dead host are removed, and folders of a live one are not', async () => {
