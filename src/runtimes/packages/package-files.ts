@@ -1,6 +1,6 @@
 /** Finds the files on the host that run inside the cell: Lazaret's build, and the packages that its harness imports. */
-import { existsSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -35,7 +35,20 @@ function findBuild(): string {
       hint: `${unbundle} In a checkout, run \`npm run build\`.`,
     })
   }
-  return realpathSync(host)
+  const path = realpathSync(host)
+  requireReadable(path, ['', 'runtimes', 'runtimes/python', 'runtimes/python/guest.py'])
+  return path
+}
+
+/** Root's guests have ids of their own, so what an installation under a umask such as 077 wrote is closed to them. */
+function requireReadable(folder: string, names: readonly string[]): void {
+  if (process.geteuid?.() !== 0) return
+  const closed = names.map((name) => join(folder, name)).find((path) => (statSync(path).mode & 0o004) === 0)
+  if (closed === undefined) return
+  throw new LazaretError('RUNTIME_UNAVAILABLE', {
+    detail: `Guests may not read ${closed}: they have ids of their own.`,
+    hint: `Let every user read the installation: \`chmod -R go+rX ${dirname(folder)}\`, and the same for its dependencies.`,
+  })
 }
 
 /** The manifest that makes the files of the build ES modules. */

@@ -1,0 +1,30 @@
+/** `npm install` by root under a umask such as 077 makes files that guests with ids of their own may not read. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { copyProgram } from '../support/sources/copy-program.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'lazaret-private-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const skip = process.geteuid?.() === 0 ? false : 'only root gives guests ids of their own'
+
+test('harnesses that guests may not read are a refusal with the fix, not a failed program', { skip }, () => {
+  chmodSync(folder, 0o755)
+  const main = copyProgram(folder)
+  const run = () =>
+    spawnSync(process.execPath, [main, 'run', '--minimum', 'restricted', '-l', 'python', '-e', '6 * 7'], {
+      encoding: 'utf8',
+    })
+  assert.equal(run().stdout, '42\n')
+  for (const name of ['dist/runtimes/python/guest.py', 'dist/runtimes', 'dist']) {
+    const path = join(folder, name)
+    chmodSync(path, name.endsWith('.py') ? 0o600 : 0o700)
+    const { status, stderr } = run()
+    assert.equal(status, 69, stderr)
+    assert.match(stderr, /Guests may not read .*chmod -R go\+rX/s)
+    chmodSync(path, 0o755)
+  }
+})
