@@ -7,8 +7,7 @@ import type { Duplex } from 'node:stream'
 
 import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
-import { CellGuests } from './cell-guests.ts'
-import type { GuestObserver } from './cell-guests.ts'
+import { CellGuests, type GuestObserver } from './cell-guests.ts'
 import { decodeFault, decodeGone, parseFacts } from './cell-reports.ts'
 import type { GoneReport, StepFailure } from './cell-reports.ts'
 import { FrameDecoder, PayloadWriter, encodeFrame, frameType } from '../launch/frames.ts'
@@ -17,6 +16,7 @@ import type { BeginSpec, ProcessListener, SpawnSpec, TerminalSize } from './gues
 import type { Launcher } from '../launch/launcher.ts'
 import { putPayloads } from '../launch/put-frames.ts'
 import { encodeBegin, encodeSpawn } from '../launch/spawn-frame.ts'
+import { withinHost } from '../machine/hard-limits.ts'
 
 /** Created only on failure: an error records its stack, which takes too long for every cell that ends normally. */
 const wordless = () => new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a report.' })
@@ -96,7 +96,7 @@ export class Cell {
     const id = this.#nextId++
     if (this.#failure !== undefined) onFailure(this.#failure)
     this.#guests.add(id, { listener, onFailure }, spec.channel)
-    this.#send(frameType.spawn, id, encodeSpawn(spec))
+    this.#send(frameType.spawn, id, encodeSpawn(withinHost(spec)))
     if (spec.stdin instanceof Uint8Array) this.#giveStdin(id, spec.stdin)
     return id
   }
@@ -107,7 +107,7 @@ export class Cell {
    */
   begin(id: number, spec: BeginSpec, observer: GuestObserver): boolean {
     if (!this.#guests.reassign(id, observer)) return false
-    this.#send(frameType.begin, id, encodeBegin(spec))
+    this.#send(frameType.begin, id, encodeBegin(withinHost(spec)))
     this.#giveStdin(id, spec.stdin)
     return true
   }

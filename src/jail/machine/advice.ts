@@ -34,6 +34,8 @@ const adviceOnGuests: Readonly<Record<string, string>> = {
     'Guests may not execute it: here they have ids of their own, or the file system is mounted noexec. Install the interpreter and this package where every user can read and execute them.',
   'enter the working folder':
     'Guests have ids of their own here, and may not come to their folder: set TMPDIR to one that every user may enter.',
+  'set an rlimit':
+    'This process has the hard limit 0 on core files (`LimitCORE=` of systemd, `--ulimit core=` of Docker), while /proc/sys/kernel/core_pattern names a collector of cores, which would start for each guest that crashes: raise the limit to 1 byte or more.',
   'apply seccomp':
     'Seccomp filters are missing: a kernel with CONFIG_SECCOMP_FILTER=y, as every distribution builds it.',
 }

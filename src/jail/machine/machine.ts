@@ -2,8 +2,6 @@
  * What this machine offers to cells. A Lazaret finds it out once, by trying, when it is created; then each cell gets
  * one ground.
  */
-import { readFileSync } from 'node:fs'
-
 import { endInOrder } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
@@ -19,6 +17,7 @@ import { Relays } from '../edge/relays.ts'
 import { hostView, ownView } from '../plan/place.ts'
 import type { Place } from '../plan/place.ts'
 import type { ViewRefused, WallRefused } from '../launch/launch.ts'
+import { readHardLimit } from './hard-limits.ts'
 import { Leases } from './leases.ts'
 import { Nursery } from '../launch/nursery.ts'
 import { SharedFolders } from '../view/shared-folders.ts'
@@ -257,12 +256,4 @@ export class Machine {
 
 function sharedIdentity(): CellGround['identity'] {
   return { kind: 'shared', uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
-}
-
-/** Soft and hard limit stand in columns; see proc(5). Null for `unlimited`. */
-function readHardLimit(name: string): number | null {
-  const line = new RegExp(`^${name}\\s+\\S+\\s+(\\S+)`, 'm')
-  const [, hard] = line.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-  const value = Number(hard)
-  return Number.isFinite(value) ? value : null
 }
