@@ -73,6 +73,10 @@ export class ApiExchange implements Disposable {
     const type = this.parts.request.headers['content-type'] ?? 'application/json'
     if (!/^application\/json\s*(;|$)/i.test(type))
       throw new LazaretError('INVALID_REQUEST', { detail: 'The body must be application/json.' })
+    if ((this.parts.request.headers['content-encoding'] ?? 'identity') !== 'identity')
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'The body must not be compressed (`Content-Encoding`).',
+      })
     const bytes = await this.readBytes()
     if (bytes.length === 0) return {}
     const document = await readJson(bytes)

@@ -38,3 +38,11 @@ test('pipelined requests end with their connection', async () => {
   socket.destroy()
   await eventually(() => (lazaret.stats().running === 0 ? undefined : 'one still runs'), 10_000)
 })
+
+test('the refusal of a compressed body says why', async () => {
+  await using here = await serveHere()
+  const headers = { 'content-encoding': 'gzip' }
+  const { status, json } = await send(here.url, '/v1/run', { body: sleeping(), headers })
+  assert.equal(status, 400)
+  assert.match(String(json['detail']), /must not be compressed/)
+})
