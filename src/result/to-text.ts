@@ -13,7 +13,7 @@ import { failedWithoutNetwork } from './lack-of-network.ts'
 const charsDefault = 30_000
 const charsLeast = 1000
 /** More than the labels, the gap marks and the last line take together. */
-const wordsMax = 300
+const wordsMax = 350
 /** The share for how the program ended, and again for what the network policy refused. */
 const endShare = 0.1
 /** How the rest is divided if every part is too long. What one part does not need goes to the others. */
@@ -56,9 +56,16 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
   if (note !== '') lines.push(note)
   // Also for a program that succeeded: it may have caught the error and printed one that asks to try again.
   if (refusals !== '') lines.push(refusals)
-  if (result.truncated.length > 0)
-    lines.push(`Incomplete: ${result.truncated.join(', ')}. Print less to see all of it.`)
+  if (result.truncated.length > 0) lines.push(describeTruncated(result.truncated))
   return lines.join('\n\n')
+}
+
+function describeTruncated(parts: RunData['truncated']): string {
+  const advice = [
+    ...(parts.some((part) => part !== 'files') ? ['Print less to see all of it.'] : []),
+    ...(parts.includes('files') ? ['Write smaller files to get all of them.'] : []),
+  ]
+  return [`Incomplete: ${parts.join(', ')}.`, ...advice].join(' ')
 }
 
 /** How long each part may be. Parts that are shorter than their share leave the rest to those that are longer. */

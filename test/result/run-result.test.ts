@@ -55,6 +55,16 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     'stdout: x\n\nIncomplete: stdout. Print less to see all of it.',
   ],
   [
+    'a file that did not fit',
+    { stdout: 'x', truncated: ['files'] },
+    'stdout: x\n\nIncomplete: files. Write smaller files to get all of them.',
+  ],
+  [
+    'a value and a file that did not fit',
+    { stdout: 'x', truncated: ['value', 'files'] },
+    'stdout: x\n\nIncomplete: value, files. Print less to see all of it. Write smaller files to get all of them.',
+  ],
+  [
     'a display in a format that no model reads',
     { displays: [{ 'application/vnd.plotly.v1+json': '{}' }] },
     'display: [application/vnd.plotly.v1+json]',
