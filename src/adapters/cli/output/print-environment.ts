@@ -1,8 +1,7 @@
 /** Environments as text. Names and versions of packages are guest text. */
 import type { Environment, EnvironmentPackage } from '../../../environments/environment.ts'
+import { formatSize } from '../options/units.ts'
 import { toSingleLine } from './terminal-text.ts'
-
-const MiB = 1024 * 1024
 
 /** One line for each. */
 export function describeEnvironments(environments: readonly Environment[]): string {
@@ -22,7 +21,7 @@ export function describeEnvironment(one: Environment): string {
 }
 
 function headline({ name, python, npm, files, bytes, updatedAt }: Environment): string {
-  const size = `${Math.ceil(bytes / MiB)} MiB in ${files} files`
+  const size = `${formatSize(bytes)} in ${files} files`
   return `${name}  ${python.length} of pip, ${npm.length} of npm  ${size}  ${updatedAt}`
 }
 
