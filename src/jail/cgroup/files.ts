@@ -7,6 +7,7 @@ import {
   readFileSync,
   readSync,
   rmdirSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 
@@ -91,10 +92,14 @@ export interface GroupFolders {
 
 export const kernelGroups: GroupFolders = { make: makeGroup, remove: removeGroup }
 
-/** Launchers with ids of their own open files in it, whatever this process's umask is. */
+/** Whether the umask closes new folders to others. Programs set it when they start, so the first group tells. */
+let isMasked: boolean | undefined
+
+/** Launchers with ids of their own open files in it. */
 export function makeGroup(path: string): void {
   mkdirSync(path)
-  chmodSync(path, 0o755)
+  isMasked ??= (statSync(path).mode & 0o055) !== 0o055
+  if (isMasked) chmodSync(path, 0o755)
 }
 
 /** Removes each of them, even if another cannot be removed. */
