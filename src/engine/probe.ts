@@ -15,6 +15,7 @@ import { describeSurroundings, lookAround } from '../jail/machine/surroundings.t
 import type { Surroundings } from '../jail/machine/surroundings.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import { askVersion } from '../runtimes/packages/ask-interpreter.ts'
+import { guestBind } from '../runtimes/packages/package-files.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
 import { runInCell } from '../runtimes/work/run-in-cell.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
@@ -141,11 +142,24 @@ async function describeToolchain(
   const path = toolchain.find(toolchains)
   const fix = toolchains.explain(name) ?? toolchain.fix(around)
   if (path === null) return { name, state: 'missing', fix }
+  const lack = name === 'shell' ? undefined : lackOfHarness()
+  if (lack !== undefined) return { name, state: 'missing', path, fix: lack }
   try {
     const version = await askVersion(path, toolchain.version?.(toolchains))
     const because = toolchains.describe(name, { isOwnView: true })?.because
     return { name, state: 'ok', path, version, ...(because === undefined ? {} : { because }) }
   } catch {
     return { name, state: 'missing', path, fix: `${path} does not answer to --version. ${fix}` }
+  }
+}
+
+/** Shell has none. */
+function lackOfHarness(): string | undefined {
+  try {
+    guestBind()
+    return undefined
+  } catch (error) {
+    if (error instanceof LazaretError) return `${error.message} ${error.hint}`
+    throw error
   }
 }

@@ -18,13 +18,16 @@ test('harnesses that guests may not read are a refusal with the fix, not a faile
     spawnSync(process.execPath, [main, 'run', '--minimum', 'restricted', '-l', 'python', '-e', '6 * 7'], {
       encoding: 'utf8',
     })
+  const doctor = () => spawnSync(process.execPath, [main, 'doctor'], { encoding: 'utf8' }).stdout
   assert.equal(run().stdout, '42\n')
+  assert.match(doctor(), /ok +python/)
   for (const name of ['dist/runtimes/python/guest.py', 'dist/runtimes', 'dist']) {
     const path = join(folder, name)
     chmodSync(path, name.endsWith('.py') ? 0o600 : 0o700)
     const { status, stderr } = run()
     assert.equal(status, 69, stderr)
     assert.match(stderr, /Guests may not read .*chmod -R go\+rX/s)
+    assert.match(doctor(), /missing +python[^]*chmod -R go\+rX/)
     chmodSync(path, 0o755)
   }
 })
