@@ -117,6 +117,7 @@ export const notDaily = [
   'test/escape/files/collected-files',
   'test/escape/host/configuration-of-others',
   'test/escape/host/costly-messages',
+  'test/escape/siblings/shells-in-one-cell',
   'test/escape/limits/evade-the-count',
   'test/escape/limits/fill-the-disk',
   'test/escape/outcome/find-the-harness',
