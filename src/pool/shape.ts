@@ -80,7 +80,7 @@ export function parkRequestOf({ runtime, language, realm, preload }: WorkerShape
   return { park: language, preload, ...(realm === 'bare' ? { realm } : {}) }
 }
 
-/** Whether workers of this shape are forks if the machine allows it. */
+/** Whether workers of this shape come from a zygote's cell where possible: as forks, or as shells in its spaces. */
 export function mayFork(
   { runtime, network }: Pick<WorkerShape, 'runtime' | 'network'>,
   sizes: PoolSizes,

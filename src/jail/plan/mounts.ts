@@ -170,7 +170,7 @@ export function planSpaceMounts(shape: CellShape, owner: number): readonly PlanR
   })
 }
 
-/** The mounts of a space, with these writable ones; and the settings of its network, if it has its own. */
+/** What a space mounts over the view of its cell. If it has its own network, also the settings of that. */
 export function planOwnMounts(
   writable: readonly PlanRecord[],
   { hasNetwork }: { readonly hasNetwork: boolean },
