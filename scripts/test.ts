@@ -10,6 +10,7 @@ import { isExcused } from './testing/plan/optional-packages.ts'
 import { planPasses } from './testing/plan/passes.ts'
 import type { Tier } from './testing/plan/passes.ts'
 import type { PassResults } from './testing/results.ts'
+import { isMissing } from './testing/run-again.ts'
 import { runChecks } from './testing/run-checks.ts'
 import { Interrupted, runPass } from './testing/run-pass.ts'
 
@@ -18,6 +19,9 @@ interface Part {
   readonly results: PassResults
   readonly seconds: number
 }
+
+/** More files than this that have not run to their end have one cause, which the other failures show. */
+const missingShownMax = 10
 
 const tiers: Readonly<Record<string, Tier>> = { '--all': 'rest', '--wide': 'wide', '--oldest': 'oldest' }
 
@@ -94,7 +98,10 @@ function describeFailures(
   pass: string,
   { failures, reasons }: Pick<PassResults, 'failures' | 'reasons'>,
 ): string[] {
-  return failures.map(
+  const missing = failures.filter(isMissing)
+  const inShort =
+    missing.length > missingShownMax ? [`${missing.length} files have not run to their end`] : missing
+  return [...inShort, ...failures.filter((test) => !isMissing(test))].map(
     (test) => `  ${pass}: ${test}${reasons[test] === undefined ? '' : `: ${reasons[test]}`}`,
   )
 }

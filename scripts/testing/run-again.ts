@@ -47,7 +47,12 @@ export function withSecondRun(
     skipped: [...first.skipped.filter(({ name }) => !isAgain(name)), ...second.skipped],
     failures: [...failures, ...second.failures],
     reasons: { ...first.reasons, ...second.reasons },
-    unsteady: [...first.unsteady, ...second.unsteady, ...steadied(first, second, isAgain)],
+    unsteady: [
+      ...first.unsteady,
+      ...second.unsteady,
+      ...steadied(first, second, isAgain),
+      ...first.failures.filter(isOfLostReport),
+    ],
     files: [...kept, ...second.files],
     processorMs: first.processorMs + second.processorMs,
   }
@@ -75,7 +80,7 @@ export function missing(file: string): string {
 
 const missingEnding = ' has not run to its end'
 
-function isMissing(failure: string): boolean {
+export function isMissing(failure: string): boolean {
   return failure.endsWith(missingEnding)
 }
 

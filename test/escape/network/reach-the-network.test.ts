@@ -11,7 +11,11 @@ import { after, test } from 'node:test'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 let arrivals = 0
-const listeners: Server[] = []
+const listeners: { close(): unknown }[] = []
+// Before anything can fail, because an open server keeps the process.
+after(() => {
+  for (const listener of listeners) listener.close()
+})
 
 async function listen(...where: [number, string] | [string]): Promise<Server> {
   const server = createServer((socket) => {
@@ -32,6 +36,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
 )
 const tcp6 = hasIpv6 ? portOf(await listen(0, '::1')) : tcp
 const udp = createSocket('udp4', () => arrivals++)
+listeners.push(udp)
 await once(udp.bind(0, '0.0.0.0'), 'listening')
 const abstractName = `lazaret-escape-${process.pid}`
 await listen(`\0${abstractName}`)
@@ -43,10 +48,6 @@ const hasNoSockets = guests.level === 'restricted'
 const pathSocket = join('/tmp', `lazaret-escape-${process.pid}.socket`)
 await listen(pathSocket)
 await guests.leaks.takeBaseline()
-after(() => {
-  udp.close()
-  for (const server of listeners) server.close()
-})
 
 const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) =>
   (addresses ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => address),
