@@ -6,9 +6,7 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request as openRequest } from 'node:http'
 import { getPriority, loadavg, setPriority } from 'node:os'
-import { text } from 'node:stream/consumers'
 
 import { toResult } from '../../src/adapters/client/remote-run.ts'
 import { writeRun } from '../../src/adapters/client/write-request.ts'
@@ -16,6 +14,7 @@ import type { ResultDocument } from '../../src/core/result.ts'
 import { atRate } from '../measure/at-rate.ts'
 import type { Rate, RateLoad } from '../measure/at-rate.ts'
 import type { HostFigures, HostRequest } from '../measure/http-host.ts'
+import { KeepAliveClient } from '../measure/keep-alive-client.ts'
 import { faultOfMixed, mixedWork } from '../measure/mixed-work.ts'
 import { quantile } from '../measure/statistics.ts'
 import type { BenchOptions } from '../options.ts'
@@ -23,7 +22,7 @@ import { progress } from '../progress.ts'
 import { goalAtMost } from '../table.ts'
 import type { Figures, Table } from '../table.ts'
 
-const clients = 200
+const clientCount = 200
 /** A rate that a server with two processors can sustain. */
 const perSecond = 40
 /** Pairs of slices. */
@@ -52,16 +51,16 @@ export async function benchHttp(options: BenchOptions): Promise<Table[]> {
 }
 
 async function measure(host: Host, { seconds }: BenchOptions): Promise<Table[]> {
-  const agents = Array.from({ length: clients }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  const opening = Array.from({ length: clientCount }, () => KeepAliveClient.open(host.url))
+  const clients = await Promise.all(opening)
   const run: Readonly<Record<Side, (rate: Rate) => Promise<RateLoad>>> = {
     library: (rate) => host.ask<RateLoad>({ kind: 'library', rate }),
-    http: (rate) => sendAtRate(rate, { url: host.url, agents }),
+    http: (rate) => sendAtRate(rate, clients),
   }
   const slices: Record<Side, Slice[]> = { library: [], http: [] }
   const rate = { perSecond, ms: (seconds * 1000) / 2 }
-  for (const agent of agents) await greet(host.url, agent)
-  // Workers are parked from the second run of a kind on.
-  for (const side of sides) await run[side]({ perSecond, ms: 1000 })
+  // Each client sends its first request, and workers are parked from the second run of a kind on.
+  for (const side of sides) await run[side]({ perSecond, ms: (clientCount / perSecond) * 1000 })
   const held: number[] = []
   for (let round = 0; round < rounds; round++) {
     // By now its pools have their lasting size.
@@ -73,7 +72,7 @@ async function measure(host: Host, { seconds }: BenchOptions): Promise<Table[]> 
     }
   }
   held.push(await host.ask<number>({ kind: 'collect' }))
-  for (const agent of agents) agent.destroy()
+  for (const client of clients) client[Symbol.dispose]()
   return [toTable(slices, ((held[1] ?? 0) - (held[0] ?? 0)) / MiB)]
 }
 
@@ -86,7 +85,7 @@ function toTable({ library, http }: Readonly<Record<Side, readonly Slice[]>>, gr
   const added = (figure: string): number => (figures.http[figure] ?? 0) - (engine[figure] ?? 0)
   const addedCpu = (figures.http['cpu/run'] ?? 0) - (figures.library['cpu/run'] ?? 0)
   return {
-    title: `${clients} keep-alive clients, ${perSecond} mixed runs per second`,
+    title: `${clientCount} keep-alive clients, ${perSecond} mixed runs per second`,
     unit: 'ms',
     load: loadavg()[0] ?? 0,
     rows: [
@@ -135,33 +134,16 @@ function setOwnPriority(priority: number): void {
   }
 }
 
-interface Server {
-  readonly url: string
-  readonly agents: readonly Agent[]
-}
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 
-function sendAtRate(rate: Rate, { url, agents }: Server): Promise<RateLoad> {
+function sendAtRate(rate: Rate, clients: readonly KeepAliveClient[]): Promise<RateLoad> {
   return atRate(rate, async (number) => {
     const work = mixedWork(number)
-    const agent = agents[number % agents.length]
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const sent = openRequest(`${url}/v1/run`, {
-      method: 'POST',
-      headers,
-      ...(agent !== undefined && { agent }),
-    })
-    sent.end(writeRun(work.request))
-    const [response] = await once(sent, 'response')
-    const body = await text(response)
-    if (response.statusCode !== 200) return `${response.statusCode}: ${body.slice(0, 200)}`
-    return faultOfMixed(work, toResult(JSON.parse(body) as ResultDocument, {}))
+    const body = writeRun(work.request)
+    const reply = await clients[number % clients.length]?.ask('POST /v1/run', headers, body)
+    if (reply?.status !== 200) return `${reply?.status}: ${reply?.body.slice(0, 200)}`
+    return faultOfMixed(work, toResult(JSON.parse(reply.body) as ResultDocument, {}))
   })
-}
-
-/** Sends a request that opens the client's connection. */
-async function greet(url: string, agent: Agent): Promise<void> {
-  const [response] = await once(openRequest(`${url}/healthz`, { agent }).end(), 'response')
-  await text(response)
 }
 
 interface Host extends AsyncDisposable {

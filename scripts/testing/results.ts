@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
 import { FileCounts, isFailure, isGroupEnd, shortPath } from './file-counts.ts'
 import type { FileResults } from './file-counts.ts'
+import { stuckStatus } from './plan/processes.ts'
 import { endedChildrenMs } from './processor-time.ts'
 
 export interface SkippedTest {
@@ -77,11 +78,15 @@ function nameIn(file: string, failure: string): string {
   return failure.startsWith(`${file}:`) ? failure : `${file}: ${failure}`
 }
 
+/** The reason of a failure: `stuck-process.ts` ended the process. */
+export const wasStuck = 'the process was stuck, see above'
+
 const reasonCharsMax = 300
 
 /** Quoted, because guests' words may be in it. */
 function reasonOf(event: TestEvent): string {
   const error: unknown = event.type === 'test:fail' ? event.data.details.error : undefined
+  if (error instanceof Error && 'exitCode' in error && error.exitCode === stuckStatus) return wasStuck
   const cause = error instanceof Error ? (error.cause ?? error) : error
   const text = cause instanceof Error ? cause.message : inspect(cause)
   return JSON.stringify(text.trim().split('\n', 1)[0]?.slice(0, reasonCharsMax))

@@ -1,5 +1,7 @@
 /** Which files of a pass run a second time, and the results of the pass with them. */
 import { groupEnding } from './plan/processes.ts'
+import type { PlannedProcess } from './plan/processes.ts'
+import { wasStuck } from './results.ts'
 import type { PassResults } from './results.ts'
 
 /** More failures than this are caused by the change, not by a slow machine. */
@@ -13,6 +15,16 @@ export function lostFiles(files: readonly string[], results: PassResults): strin
   if (!results.failures.some(isOfLostReport)) return []
   const ended = new Set(results.files.map(({ file }) => file))
   return files.filter((file) => !ended.has(file))
+}
+
+/** The files of a shared process that did not end after them. A file with its own process counts as failed itself. */
+export function stuckFiles(
+  processes: readonly PlannedProcess[],
+  { failures, reasons }: PassResults,
+): readonly string[] {
+  const stuck = failures.filter((failure) => reasons[failure] === wasStuck)
+  const isStuck = (name: string) => stuck.some((failure) => failure.includes(`/${name}${groupEnding}`))
+  return processes.flatMap(({ group, files }) => (group !== undefined && isStuck(group.name) ? files : []))
 }
 
 /** The failed files, if they are few among many. Alone they fail again, unless the load of the others caused the failure. */

@@ -18,8 +18,9 @@ import { lostLaunchers } from './lost-launchers.ts'
 import { pathWithOwnPython } from './own-python.ts'
 import type { Pass } from './plan/passes.ts'
 import { planProcesses, writeProcesses } from './plan/processes.ts'
+import type { PlannedProcess } from './plan/processes.ts'
 import type { PassResults } from './results.ts'
-import { fewFailed, lostFiles, missing, withSecondRun } from './run-again.ts'
+import { fewFailed, lostFiles, missing, stuckFiles, withSecondRun } from './run-again.ts'
 import { oldestHost, thisHost } from './test-host.ts'
 import type { TestHost } from './test-host.ts'
 import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
@@ -141,8 +142,10 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
 
 /** Runs files again whose reports were lost, and a few that failed among many, so that a failure shows a defect of the test. */
 async function runFilesAgain(pass: Pass, folders: Folders, results: PassResults): Promise<PassResults> {
-  const lost = lostFiles(pass.files, results)
-  const whole = await runAgain({ ...pass, files: lost }, { folders, results, why: 'whose reports were lost' })
+  const stuck = pass.mayFailOnce === true ? stuckFiles(processesOf(pass), results) : []
+  const lost = [...new Set([...lostFiles(pass.files, results), ...stuck])]
+  const why = 'whose reports were lost, or whose process was stuck'
+  const whole = await runAgain({ ...pass, files: lost }, { folders, results, why })
   const failed = pass.mayFailOnce === true ? fewFailed(pass.files, whole) : []
   const alone = { ...pass, files: failed, processes: 1 }
   return await runAgain(alone, { folders, results: whole, why: 'that failed, alone' })
@@ -161,10 +164,13 @@ async function runAgain(pass: Pass, { folders, results, why }: Again): Promise<P
   return withSecondRun(results, await runFiles(pass, folders), files)
 }
 
+function processesOf({ files, isOnOldest }: Pass): PlannedProcess[] {
+  return planProcesses(files, { mayShare: isOnOldest === true ? 'pure' : 'all' })
+}
+
 async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   if (pass.files.length === 0) return nothing
   const { host } = folders
-  const processes = planProcesses(pass.files, { mayShare: pass.isOnOldest === true ? 'pure' : 'all' })
   const resultsFile = join(folders.results, 'results.json')
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
@@ -178,7 +184,7 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(reporters, 'results.ts')}`,
     `--test-reporter-destination=${resultsFile}`,
-    ...writeProcesses(processes, { folder: folders.groups, root: host.folder }),
+    ...writeProcesses(processesOf(pass), { folder: folders.groups, root: host.folder }),
   ]
   const asWhom = pass.userId === undefined ? [] : [process.execPath, asUser, String(pass.userId)]
   const lacking = folders.without?.command(pass.lacking ?? [], []) ?? []

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach } from 'node:test'
 import { isMainThread } from 'node:worker_threads'
-import { groupEnding } from './plan/processes.ts'
+import { groupEnding, stuckStatus } from './plan/processes.ts'
 
 /** Longer than any test may take, and than any hook or the loading of a file takes. */
 const stuckMs = Number(process.env['LAZARET_TESTS_STUCK_MS'] ?? 5 * 60_000)
@@ -25,7 +25,7 @@ function watchProcess(): void {
       `✖ ${file}: no test has started or ended for ${stuckMs / 1000} s; ${tests}; ` +
         `what keeps the process: ${process.getActiveResourcesInfo().join(', ') || 'nothing'}\n`,
     )
-    process.exit(1)
+    process.exit(stuckStatus)
   }, stuckMs).unref()
   beforeEach(({ name }) => {
     running.add(name)

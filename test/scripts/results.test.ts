@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 
-import reportResults from '../../scripts/testing/results.ts'
+import { stuckStatus } from '../../scripts/testing/plan/processes.ts'
+import reportResults, { wasStuck } from '../../scripts/testing/results.ts'
 import type { PassResults } from '../../scripts/testing/results.ts'
 
 function failed(file: string, name: string, nesting = 1, error = new Error(`${name} is wrong`)): TestEvent {
@@ -60,4 +61,10 @@ test('a failure at the end of a shared process belongs to none of its files', as
     ended('test/b.test.ts'),
   ])
   assert.deepEqual(failures, ['test/support/use-lazaret.ts: after'])
+})
+
+test('the failure of a process that was ended because it was stuck says so', async () => {
+  const error = Object.assign(new Error('test failed'), { exitCode: stuckStatus })
+  const { failures, reasons } = await report([failed('test/a.test.ts', 'test/a.test.ts', 0, error)])
+  assert.equal(reasons[failures[0] ?? ''], wasStuck)
 })

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { wasStuck } from '../../scripts/testing/results.ts'
 import type { PassResults } from '../../scripts/testing/results.ts'
-import { fewFailed, lostFiles, missing, withSecondRun } from '../../scripts/testing/run-again.ts'
+import { fewFailed, lostFiles, missing, stuckFiles, withSecondRun } from '../../scripts/testing/run-again.ts'
 
 const files = ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts', 'test/d.test.ts', 'test/e.test.ts']
 
@@ -97,5 +98,24 @@ test('a process whose reports were lost is named, and no longer counts as failed
   assert.deepEqual(
     { passed: whole.passed, failed: whole.failed, failures: whole.failures, unsteady: whole.unsteady },
     { passed: 10, failed: 0, failures: [], unsteady: ['/tmp/pure-1.group.mjs: pure-1.group.mjs'] },
+  )
+})
+
+test('the files of a shared process that was stuck run again, and the process is named', () => {
+  const processes = [
+    { group: { name: 'by-turns-1', sharing: 'process' as const }, files: files.slice(0, 2) },
+    { group: { name: 'by-turns-2', sharing: 'process' as const }, files: files.slice(2, 4) },
+    { files: files.slice(4) },
+  ]
+  const name = '/tmp/groups/by-turns-2.group.mjs: by-turns-2.group.mjs'
+  const all = files.map((one) => file(one, 1))
+  const stuck = results({ passed: 5, failed: 1, failures: [name], reasons: { [name]: wasStuck }, files: all })
+  assert.deepEqual(stuckFiles(processes, stuck), files.slice(2, 4))
+  assert.deepEqual(stuckFiles(processes, { ...stuck, reasons: { [name]: 'it crashed' } }), [])
+  const second = results({ passed: 2, files: all.slice(2, 4) })
+  const whole = withSecondRun(stuck, second, files.slice(2, 4))
+  assert.deepEqual(
+    { passed: whole.passed, failed: whole.failed, failures: whole.failures, unsteady: whole.unsteady },
+    { passed: 5, failed: 0, failures: [], unsteady: [name] },
   )
 })

@@ -61,6 +61,9 @@ export const lastOfFile = '(the last of its file)'
 /** The name of a file that several files of tests share. */
 export const groupEnding = '.group.mjs'
 
+/** The exit status of a process that was ended because nothing happened in it. */
+export const stuckStatus = 124
+
 function programOf(files: readonly string[], sharing: Sharing, root: string): string {
   const runner = join(root, 'scripts/testing/shared-process.ts')
   return `import { testTogether } from ${JSON.stringify(runner)}

@@ -1,0 +1,70 @@
+/**
+ * An HTTP/1.1 client (RFC 9112) with one connection that stays open. It only does what the bench's server needs, because its
+ * own work would count as the server's: `node:http` takes longer for a request than the server.
+ */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+
+export interface Reply {
+  readonly status: number
+  readonly body: string
+}
+
+const closed = (): Error => new Error('The server closed the connection.')
+
+const endOfHead = '\r\n\r\n'
+
+export class KeepAliveClient implements Disposable {
+  readonly #socket: Socket
+  readonly #host: string
+  #received: Buffer[] = []
+  #waiting: PromiseWithResolvers<Reply> | undefined
+
+  private constructor(socket: Socket, host: string) {
+    this.#socket = socket
+    this.#host = host
+    socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => this.#take(bytes))
+    socket.on('error', (error) => this.#waiting?.reject(error))
+    socket.on('close', () => this.#waiting?.reject(closed()))
+  }
+
+  static async open(url: string): Promise<KeepAliveClient> {
+    const { hostname, port, host } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    return new KeepAliveClient(socket, host)
+  }
+
+  /** One request at a time. */
+  ask(line: string, headers: Readonly<Record<string, string>>, body: string): Promise<Reply> {
+    const waiting = Promise.withResolvers<Reply>()
+    this.#waiting = waiting
+    if (this.#socket.destroyed) waiting.reject(closed())
+    const all = { host: this.#host, 'content-length': String(Buffer.byteLength(body)), ...headers }
+    const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+    this.#socket.write([`${line} HTTP/1.1`, ...head, '', body].join('\r\n'))
+    return waiting.promise
+  }
+
+  #take(bytes: Buffer): void {
+    this.#received.push(bytes)
+    const whole = Buffer.concat(this.#received)
+    const headBytes = whole.indexOf(endOfHead)
+    if (headBytes < 0) return
+    const head = whole.subarray(0, headBytes).toString('latin1')
+    const length = Number(/^content-length: *(\d+)$/im.exec(head)?.[1])
+    const start = headBytes + endOfHead.length
+    if (whole.length < start + length) return
+    this.#received = []
+    const status = Number(head.split(' ', 2)[1])
+    if (Number.isNaN(length)) this.#waiting?.reject(new Error(`no content-length: ${head.slice(0, 200)}`))
+    else this.#waiting?.resolve({ status, body: whole.subarray(start, start + length).toString('utf8') })
+    this.#waiting = undefined
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy()
+  }
+}
