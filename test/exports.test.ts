@@ -120,6 +120,7 @@ const types = [
   'SandboxWork',
   'SecretPlace',
   'SessionOptions',
+  'SignalName',
   'Signature',
   'SignedStatement',
   'SkippedFile',

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import { types } from 'node:util'
 
 import { LazaretError } from '../core/errors/errors.ts'
+import type { SignalName } from '../core/signal-name.ts'
 import { isAbortSignal, plainBytes, readInput } from '../policy/hostile-input.ts'
 import type { TerminalSize } from '../jail/cell/guest-process.ts'
 import type { ExecOptions, Variables } from './types.ts'
@@ -148,10 +149,10 @@ export function checkAbort(signal: unknown): void {
   if (signal !== undefined && !isAbortSignal(signal)) throw refuse('signal: must be an AbortSignal')
 }
 
-export function checkSignal(name: unknown): NodeJS.Signals {
+export function checkSignal(name: unknown): SignalName {
   if (typeof name !== 'string' || !Object.hasOwn(constants.signals, name))
     throw refuse('signal: must be the name of one, such as SIGTERM')
-  return name as NodeJS.Signals
+  return name as SignalName
 }
 
 /** A plain copy of a regular expression, because a subclass may behave in any way. */

@@ -1,5 +1,6 @@
 /** Processes of a sandbox on the server. */
 import type { OutputChunk } from '../../core/request.ts'
+import type { SignalName } from '../../core/signal-name.ts'
 import type { ProcessStatus, WaitOptions } from '../../sandbox/processes/processes.ts'
 import type { ProcessOptions } from '../../sandbox/types.ts'
 import { readEvents } from './read-events.ts'
@@ -22,7 +23,7 @@ export interface RemoteProcess {
   readonly command: string
   look(): Promise<ProcessState>
   /** Sends a signal to it and everything that it has started. Default SIGTERM. */
-  kill(signal?: string): Promise<void>
+  kill(signal?: SignalName): Promise<void>
   getLogs(): Promise<{ readonly stdout: string; readonly stderr: string }>
   streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
   waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>

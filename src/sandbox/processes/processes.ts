@@ -1,6 +1,7 @@
 /** The processes that were started to run in the background: a server, a watcher, a terminal. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { OutputChunk } from '../../core/request.ts'
+import type { SignalName } from '../../core/signal-name.ts'
 import { untilAborted } from '../../core/abort.ts'
 import type { TerminalSize } from '../../jail/cell/guest-process.ts'
 import {
@@ -42,7 +43,7 @@ export interface SandboxProcess {
   /** When it has ended. */
   readonly exitCode: number | undefined
   /** Sends a signal to it and everything that it has started. Default SIGTERM; SIGKILL ends all of them. */
-  kill(signal?: NodeJS.Signals): void
+  kill(signal?: SignalName): void
   /** The end of its output: at most 1 MiB of each stream. */
   getLogs(): LogText
   /** Its earlier and later output, until it ends. */
@@ -126,7 +127,7 @@ export class BackgroundProcess implements SandboxProcess {
     return { id, pid, command, status, exitCode }
   }
 
-  kill(signal: NodeJS.Signals = 'SIGTERM'): void {
+  kill(signal: SignalName = 'SIGTERM'): void {
     if (checkSignal(signal) === 'SIGKILL') this.#parts.process.kill()
     else this.#parts.process.signal(signal)
   }

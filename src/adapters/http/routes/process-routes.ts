@@ -1,6 +1,7 @@
 /** Processes of a sandbox over HTTP: started, watched, waited for, written to, and ended. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
+import type { SignalName } from '../../../core/signal-name.ts'
 import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
 import { commandEvents } from '../event-schemas.ts'
 import type { Exchange } from '../exchange.ts'
@@ -166,7 +167,7 @@ async function logs(exchange: Exchange, api: Api): Promise<void> {
 async function signal(exchange: Exchange, api: Api): Promise<void> {
   const found = processOf(exchange, api)
   const { signal: name } = await exchange.readJson()
-  found.kill(name as NodeJS.Signals | undefined)
+  found.kill(name as SignalName | undefined)
   await exchange.reply(204)
 }
 
