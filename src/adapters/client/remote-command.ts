@@ -6,6 +6,7 @@ import { type Connection, readJson } from './connection.ts'
 import { freshId, pause } from './platform.ts'
 import { readEvents } from './read-events.ts'
 import { toError } from './read-problem.ts'
+import { requireSignal } from './write-request.ts'
 
 /** Between attempts: a cancellation may reach the server before the work does. */
 const cancelPauseMs = 20
@@ -31,6 +32,7 @@ export interface OpenWork {
 /** Resolves with the server's result. */
 export async function performRemotely<T>(connection: Connection, work: RemoteWork): Promise<T> {
   const { path, json, wantsEvents, signal } = work
+  requireSignal(signal)
   const id = freshId()
   const over = new AbortController()
   const cancel = (): void => void cancelWork(connection, id, over)

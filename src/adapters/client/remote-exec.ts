@@ -5,7 +5,7 @@ import { type OutputEvent, performRemotely, toChunk } from './remote-command.ts'
 import { readEvents } from './read-events.ts'
 import { toError } from './read-problem.ts'
 import { goneIfMissing, type SandboxConnection } from './sandbox-connection.ts'
-import { writeBytes } from './write-request.ts'
+import { requireObject, requireSignal, writeBytes } from './write-request.ts'
 
 export interface RemoteSession {
   readonly id: string
@@ -22,6 +22,7 @@ export async function execRemotely(
   command: string,
   options: ExecOptions = {},
 ): Promise<ExecResult> {
+  requireObject(options, 'options')
   const { signal, onOutput, timeout } = options
   const isLong = timeout === undefined || timeout === null || timeout > quietMsMax
   try {
@@ -60,6 +61,7 @@ export async function* streamRemotely(
   options: ExecOptions = {},
 ): AsyncGenerator<ExecEvent> {
   const { signal, onOutput } = options
+  requireSignal(signal)
   yield { type: 'start', command }
   const over = new AbortController()
   const stop = (): void => over.abort()

@@ -8,7 +8,7 @@ import { toError } from './read-problem.ts'
 import { type OutputEvent, toChunk } from './remote-command.ts'
 import { writeCommand } from './remote-exec.ts'
 import { isMissing, type SandboxConnection } from './sandbox-connection.ts'
-import { writeBytes } from './write-request.ts'
+import { requireObject, requireSignal, writeBytes } from './write-request.ts'
 
 /** The current state of a process. */
 export interface ProcessState {
@@ -42,8 +42,11 @@ interface ShownProcess extends ProcessState {
 export async function startRemotely(
   sandbox: SandboxConnection,
   command: string,
-  { onOutput, signal, ...options }: ProcessOptions = {},
+  asked: ProcessOptions = {},
 ): Promise<RemoteProcess> {
+  requireObject(asked, 'options')
+  const { onOutput, signal, ...options } = asked
+  requireSignal(signal)
   const json = writeCommand(command, options)
   const started = toProcess(
     sandbox,
@@ -132,6 +135,7 @@ async function* followLogs(
   path: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<OutputChunk> {
+  requireSignal(signal)
   if (signal?.aborted === true) return
   const over = new AbortController()
   const stop = (): void => over.abort()

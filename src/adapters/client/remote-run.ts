@@ -8,12 +8,13 @@ import { createResult } from '../../result/run-result.ts'
 import type { TextData } from '../../result/to-text.ts'
 import type { Connection } from './connection.ts'
 import { type OpenWork, performRemotely } from './remote-command.ts'
-import { writeRun, writeTagged } from './write-request.ts'
+import { requireObject, writeRun, writeTagged } from './write-request.ts'
 
 /** Longer runs use events, which begin with the run: some platforms give up on a reply whose headers take minutes. */
 const quietMsMax = 120_000
 
 export async function runRemotely(connection: Connection, request: RunRequest): Promise<RunResult> {
+  requireObject(request, 'request')
   const { signal, onOutput, onLog, onDisplay, onClear, functions, limits } = request
   const isHeard = [onOutput, onLog, onDisplay, onClear, functions].some((one) => one !== undefined)
   const document = await performRemotely<ResultDocument>(connection, {

@@ -18,7 +18,7 @@ import type { RemoteProcess } from './remote-processes.ts'
 import { openRemoteTerminal } from './remote-terminal.ts'
 import type { RemoteTerminal, TerminalOptions } from './remote-terminal.ts'
 import { isMissing, SandboxConnection } from './sandbox-connection.ts'
-import { writeFiles } from './write-request.ts'
+import { requireObject, writeFiles } from './write-request.ts'
 
 /** Works like `Sandbox`. Instead of folders of the host (`uploadFolder`) it sends tars. */
 export interface RemoteSandbox extends RemoteFiles, AsyncDisposable {
@@ -58,8 +58,10 @@ interface ShownSandbox {
 
 export async function createSandbox(
   connection: Connection,
-  { files, ...options }: SandboxOptions = {},
+  asked: SandboxOptions = {},
 ): Promise<RemoteSandbox> {
+  requireObject(asked, 'options')
+  const { files, ...options } = asked
   const json = JSON.stringify({ ...options, ...(files !== undefined && { files: writeFiles(files) }) })
   return toSandbox(
     connection,

@@ -46,6 +46,18 @@ export function writeBytes(bytes: unknown, field: string): string | { readonly b
   return typeof bytes === 'string' ? bytes : { base64: toBase64(requireBytes(bytes, field)) }
 }
 
+/** Throws INVALID_REQUEST. */
+export function requireObject(value: unknown, what: string): void {
+  if (typeof value !== 'object' || value === null)
+    throw new LazaretError('INVALID_REQUEST', { detail: `${what}: must be an object.` })
+}
+
+/** Throws INVALID_REQUEST. Signals of another realm are signals. */
+export function requireSignal(signal: unknown): void {
+  if (signal !== undefined && Object.prototype.toString.call(signal) !== '[object AbortSignal]')
+    throw new LazaretError('INVALID_REQUEST', { detail: 'signal: must be an AbortSignal.' })
+}
+
 /** An ArrayBuffer, a Blob or a stream would silently become an empty file. Bytes of another realm are bytes. */
 export function requireBytes(bytes: unknown, field: string): Uint8Array {
   if (isBytes(bytes)) return bytes

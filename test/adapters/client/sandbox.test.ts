@@ -202,6 +202,27 @@ test('content that is neither text nor bytes is refused as in the library', { sk
   assert.equal((await sandbox.exec('cat file -', { stdin: elsewhere })).stdout, 'hihi')
 })
 
+test('a wrong signal, and null in place of options, are refused as in the library', { skip }, async () => {
+  await using connected = await connect()
+  const { lazaret } = connected
+  await using sandbox = await lazaret.sandbox()
+  const invalid = { code: 'INVALID_REQUEST' }
+  for (const signal of ['stop', {}, null] as unknown[] as AbortSignal[]) {
+    await assert.rejects(lazaret.run({ language: 'shell', code: ':', signal }), invalid)
+    await assert.rejects(sandbox.exec(':', { signal }), invalid)
+    await assert.rejects(sandbox.startProcess(':', { signal }), invalid)
+    await assert.rejects(sandbox.runCode('1', { signal }), invalid)
+  }
+  for (const nothing of [null, 'text', 5] as unknown[] as object[]) {
+    await assert.rejects(lazaret.run(nothing as Parameters<typeof lazaret.run>[0]), invalid)
+    await assert.rejects(lazaret.sandbox(nothing), invalid)
+    await assert.rejects(sandbox.exec(':', nothing), invalid)
+    await assert.rejects(sandbox.startProcess(':', nothing), invalid)
+  }
+  await assert.rejects(lazaret.run(undefined as unknown as Parameters<typeof lazaret.run>[0]), invalid)
+  assert.deepEqual(await sandbox.listProcesses(), [])
+})
+
 test('a misspelled option is refused as in the library', { skip }, async () => {
   await using connected = await connect()
   await using sandbox = await connected.lazaret.sandbox({ files: { 'file.txt': 'text' } })
