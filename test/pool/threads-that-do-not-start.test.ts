@@ -19,3 +19,9 @@ test('a program gets its answer even if its thread cannot be replaced', async ()
   const [first, , ...others] = JSON.parse(stdout)
   assert.deepEqual([first, ...others], ['TIMEOUT', '2', '2', '2'], stdout)
 })
+
+test('an error says that the working folder has been removed', async () => {
+  const gone = new URL('../support/hosts/without-working-folder.ts', import.meta.url).pathname
+  const { stdout } = await run(process.execPath, [gone], { timeout: 60_000 })
+  assert.match(stdout, /^WORKER_LOST .*ENOENT.*uv_cwd/)
+})

@@ -186,4 +186,9 @@ const isHeapFull = (thrown: unknown): boolean =>
   (thrown.cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
 
 const lost = (cause: unknown): LazaretError =>
-  new LazaretError('WORKER_LOST', { detail: 'A snippet thread ended unexpectedly.', cause })
+  new LazaretError('WORKER_LOST', { detail: `A snippet thread ended unexpectedly${reasonOf(cause)}.`, cause })
+
+/** Only Node's own: a thread does not start in a working folder that has been removed, for example. */
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error && 'syscall' in cause ? `: ${cause.message}` : ''
+}
