@@ -33,11 +33,23 @@ function findHidden({ folders }: PythonToolchain): string | undefined {
  * Makes commands find the same `python3` as runs: returns the folders to show, and the folder to search first. Empty if
  * commands find it anyway, if it cannot be shown, or if there is no `python3` in its folder.
  */
-export function showPython(python: PythonToolchain | null): {
-  readonly binds: Bind[]
+export function showPython(python: PythonToolchain | null): ShownPython {
+  if (python === null) return { binds: [] }
+  const known = shownBefore.get(python) ?? findShown(python)
+  shownBefore.set(python, known)
+  return known
+}
+
+interface ShownPython {
+  readonly binds: readonly Bind[]
   readonly folder?: string
-} {
-  if (python === null || findHidden(python) !== undefined) return { binds: [] }
+}
+
+/** Every command and sandbox asks, and the answer takes a dozen system calls. */
+const shownBefore = new WeakMap<PythonToolchain, ShownPython>()
+
+function findShown(python: PythonToolchain): ShownPython {
+  if (findHidden(python) !== undefined) return { binds: [] }
   const usual = usualFolders.map((folder) => `${folder}/python3`).find((path) => existsSync(path))
   const folder = dirname(python.path)
   const isUsual = usual !== undefined && realpathSync(usual) === python.path
