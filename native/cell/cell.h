@@ -16,6 +16,9 @@ enum {
   CGROUPS_MAX = 3, /* one file per hierarchy */
 };
 
+/* Permissions that new files and folders lack. */
+enum { UMASK = 022 };
+
 /* Values of the plan that later steps need. One cell per process. */
 struct cell {
   uint32_t record;          /* index of the record being applied, for reports */

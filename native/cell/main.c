@@ -24,7 +24,7 @@ static void clean_inheritance(void) {
     if (number == SIGKILL || number == SIGSTOP || (number >= 32 && number <= 33)) continue; /* 32, 33: libc's own */
     if (signal(number, number == SIGPIPE ? SIG_IGN : SIG_DFL) == SIG_ERR) fail("reset signals");
   }
-  umask(022);
+  umask(UMASK);
 }
 
 /* The same for descriptors, signal mask and session. A fork of a nursery begins here. */

@@ -4,6 +4,7 @@
  * nothing is ever created below a folder that guest code could have written to.
  */
 #include "build/mounts.h"
+#include "build/own_view.h"
 #include "cell.h"
 #include "frames.h"
 #include "record.h"
@@ -44,7 +45,7 @@ void step_directory(struct reader *record) {
   mode_t mode = take_u32(record);
   require_whole(record);
   check(mkdir(path, mode), "make a folder");
-  check(chmod(path, mode), "set a folder's mode");
+  if (mode & UMASK) check(chmod(path, mode), "set a folder's mode");
 }
 
 void step_file(struct reader *record) {
@@ -129,7 +130,7 @@ static void make_folders(int root, const struct part *parts, uint32_t count, uid
     (void)setfsuid(uid);
     for (uint32_t i = 0; i < count; i++) {
       check(mkdirat(root, parts[i].name, parts[i].mode), "make a part of a tmpfs");
-      check(fchmodat(root, parts[i].name, parts[i].mode, 0), "set the mode of a part");
+      if (parts[i].mode & UMASK) check(fchmodat(root, parts[i].name, parts[i].mode, 0), "set the mode of a part");
     }
     _exit(0);
   }
@@ -172,6 +173,7 @@ void step_divided_tmpfs(struct reader *record) {
 
 void step_pivot(struct reader *record) {
   require_whole(record);
+  leave_view();
   check(chdir(".."), "leave the cell's root");
   check(syscall(SYS_pivot_root, ".", "."), "make the tmpfs the root");
   check(umount2(".", MNT_DETACH), "detach the host's files");

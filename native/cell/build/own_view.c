@@ -13,6 +13,7 @@
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -63,6 +64,7 @@ void step_own_view(struct reader *record) {
   const char *empty = take_string(record);
   uint64_t attributes = take_u64(record);
   require_whole(record);
+  leave_view(); /* this one will cover it */
   int tree = take_from_slot(slot);
   check(syscall(SYS_move_mount, tree, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH), "attach the lower layer of a view");
   check(close(tree), "close the lower layer of a view");
@@ -74,20 +76,35 @@ void step_own_view(struct reader *record) {
   check(close(view), "close a view");
 }
 
+/* A view has dozens of parts, so it stays open from the first to the last. */
+static int entered = -1;
+static const char *entered_at; /* in the plan */
+
+static int enter_view(const char *at) {
+  if (entered >= 0 && strcmp(entered_at, at) == 0) return entered;
+  leave_view();
+  entered = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  check(entered, "enter a view");
+  entered_at = at;
+  return entered;
+}
+
+void leave_view(void) {
+  if (entered >= 0) check(close(entered), "leave a view");
+  entered = -1;
+}
+
 /*
  * Links are followed as on the host, but only inside the view: outside it they would lead back to the host's own
  * inodes.
  */
 static int find_inside(const char *at, const char *source) {
-  int view = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  check(view, "enter a view");
   struct open_how how = {
       .flags = O_PATH | O_CLOEXEC,
       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
   };
-  int found = (int)syscall(SYS_openat2, view, source, &how, sizeof how);
+  int found = (int)syscall(SYS_openat2, enter_view(at), source, &how, sizeof how);
   check(found, "find a part of a view");
-  check(close(view), "leave a view");
   return found;
 }
 

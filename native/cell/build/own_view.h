@@ -9,4 +9,7 @@ void step_open_lower(struct reader *record);
 void step_own_view(struct reader *record);
 void step_bind_own(struct reader *record);
 
+/* Closes what `step_bind_own` keeps open. No guest may inherit it. */
+void leave_view(void);
+
 #endif
