@@ -21,7 +21,7 @@ export const validationRules = {
   'dynamic-import': {
     level: 'high',
     languages: both,
-    says: 'imports a module by a name that reading may not show',
+    says: 'imports a module whose name may be known only at run time',
   },
   'dunder-escape': {
     level: 'high',
