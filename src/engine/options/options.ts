@@ -201,7 +201,7 @@ export interface LazaretOptions {
    * Refuses work that keeps failing: of a runtime after faults of Lazaret, of a client after timeouts. Default false.
    */
   readonly breaker?: BreakerOptions | false
-  /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
+  /** The host ids that cells get if root starts Lazaret. Default 65 536 ids from 2 000 000 000. */
   readonly uidRange?: UidRange
   /** Limits that may go unenforced if the machine cannot enforce them. */
   readonly allowUnenforced?: readonly LimitName[]
