@@ -14,7 +14,7 @@ export const fileLists: readonly AllowList[] = [
     // lookup below them. F_OFD_SETLK: the kernel does not say who owns such a lock, so it could not be counted, see
     // native/cell/watch/files/locks.c.
     reason:
-      'Leases make other processes wait up to 45 seconds. Watches slow down the programs of others. Hints stay with a shared file.',
+      'Leases make other processes wait up to 45 seconds. Watches slow down the programs of others. Locks of open files cannot be counted. A hint about a file’s data outlives the process that sets it.',
     allowed: allow([
       [0, 'F_DUPFD', 'Duplicates a descriptor.', 'shells, CPython'],
       [1, 'F_GETFD', 'Returns whether exec closes the descriptor.', 'every shell and runtime'],
@@ -59,7 +59,7 @@ export const fileLists: readonly AllowList[] = [
       [
         4,
         'POSIX_FADV_DONTNEED',
-        'Reports success and does nothing, see below.',
+        'Reports success and does nothing: eviction would slow down others.',
         'tar, rsync, dd, PostgreSQL',
       ],
       [5, 'POSIX_FADV_NOREUSE', 'Announces that data is read only once.', 'rsync, backup programs'],
@@ -84,7 +84,7 @@ export const fileLists: readonly AllowList[] = [
     isFlags: true,
     otherwise: 'EOPNOTSUPP',
     reason:
-      'Others move or unshare blocks of a file. Few file systems support that, and programs work without it.',
+      'Other flags move or unshare blocks of a file. Few file systems support that, and programs work without it.',
     allowed: allow([
       [1, 'FALLOC_FL_KEEP_SIZE', 'Reserves blocks beyond the end of the file.', 'databases, fallocate'],
       [2, 'FALLOC_FL_PUNCH_HOLE', 'Frees blocks inside the file.', 'OpenJDK, databases, fallocate'],

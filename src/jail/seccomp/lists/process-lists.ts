@@ -117,7 +117,7 @@ export const processLists: readonly AllowList[] = [
         0x8000,
         'CLONE_PARENT',
         'Creates a sibling instead of a child.',
-        'programs of LinuxThreads; not in a sandbox, see below',
+        'programs of LinuxThreads; refused in sandboxes, where it would evade timeouts',
       ],
       [0x10000, 'CLONE_THREAD', 'Creates a thread.', 'threads'],
       [0x40000, 'CLONE_SYSVSEM', 'Shares the undo list of System V semaphores.', 'threads of glibc and musl'],
@@ -236,7 +236,7 @@ export const processLists: readonly AllowList[] = [
     mask: ~0x40000000 >>> 0, // SCHED_RESET_ON_FORK
     otherwise: 'EPERM',
     reason:
-      'Real-time policies need a privilege that guests lack. Other classes use a scheduler that the host has loaded.',
+      'Real-time policies need a privilege that guests lack. SCHED_EXT uses a scheduler that the host has loaded.',
     allowed: allow([
       [0, 'SCHED_OTHER', 'The default policy.', 'CPython’s tests, chrt, OpenMP'],
       [3, 'SCHED_BATCH', 'Gives way to interactive processes.', 'chrt, Samba'],

@@ -54,7 +54,7 @@ const protocols = (of: number, type: number, allowed: readonly AllowedValue[]): 
 // the list of families would not notice. The other types are SCTP and DCCP.
 const rawPackets = {
   otherwise: 'EPERM',
-  reason: 'Others send raw packets, or load rarely used protocols.',
+  reason: 'Other types send raw packets, or load rarely used protocols.',
 } as const
 
 export const socketKinds: readonly AllowList[] = [

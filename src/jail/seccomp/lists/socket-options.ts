@@ -19,7 +19,7 @@ const socketLevel: Level = {
   level: 1,
   name: 'SOL_SOCKET',
   reason:
-    'The kernel compiles filters into memory that the whole machine shares and that no cgroup is charged for. Other options reserve or keep memory, pace, poll, mark, or need a capability.',
+    'The kernel compiles filters into memory that the whole machine shares and that no cgroup is charged for. Other options reserve or keep memory, pace or mark packets, poll devices, or need a capability.',
   options: allow([
     [2, 'SO_REUSEADDR', 'Reuses an address that was in use shortly before.', 'every server'],
     [3, 'SO_TYPE', 'Returns the type of the socket.', 'CPython, libuv'],
@@ -53,7 +53,7 @@ const socketLevel: Level = {
       49,
       'SO_INCOMING_CPU',
       'Returns the processor that received the last packet.',
-      'servers with a thread a processor',
+      'servers with one thread for each processor',
     ],
     [59, 'SO_PEERGROUPS', 'Returns the peer’s groups.', 'D-Bus'],
     [62, 'SO_BINDTOIFINDEX', 'Binds the socket to an interface, by index.', 'curl, avahi'],
@@ -64,7 +64,7 @@ const ipLevel: Level = {
   level: 0,
   name: 'IPPROTO_IP',
   reason:
-    'No cgroup is charged for the memory of groups. Other options are for routers, firewalls and IPsec, and load modules.',
+    'No cgroup is charged for the memory of multicast groups. Other options are for routers, firewalls and IPsec, and load modules.',
   options: allow([
     [1, 'IP_TOS', 'Sets the type of service.', 'Node, OpenJDK, ssh'],
     [2, 'IP_TTL', 'Sets the hop limit.', 'Node, traceroute'],
@@ -107,7 +107,7 @@ const ipv6Level: Level = {
   level: 41,
   name: 'IPPROTO_IPV6',
   reason:
-    'No cgroup is charged for the memory of groups, headers and flow labels, some of which is one table for the machine. Changing a socket’s family, and IPsec, had holes.',
+    'No cgroup is charged for the memory of multicast groups, headers and flow labels. All flow labels of the machine share one table. Changing a socket’s family, and IPsec, had holes.',
   options: allow([
     [16, 'IPV6_UNICAST_HOPS', 'Sets the hop limit.', 'Node, ping'],
     [17, 'IPV6_MULTICAST_IF', 'Chooses the interface for multicast.', 'OpenJDK, Node'],
@@ -141,7 +141,7 @@ const tcpLevel: Level = {
   level: 6,
   name: 'IPPROTO_TCP',
   reason:
-    'No cgroup is charged for the memory of peers’ keys. The code of upper-layer protocols (TLS), repair and zero-copy is rarely reviewed, and loads modules.',
+    'The keys of peers (TCP_MD5SIG) take memory that no cgroup is charged for. The code of upper-layer protocols (TLS), repair and zero-copy is rarely reviewed, and loads modules.',
   options: allow([
     [1, 'TCP_NODELAY', 'Sends small packets at once.', 'every runtime'],
     [2, 'TCP_MAXSEG', 'Limits the size of segments.', 'iperf, VPNs'],
