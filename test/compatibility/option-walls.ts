@@ -4,7 +4,7 @@ import { attempt } from './walls.ts'
 
 export const optionWalls: readonly CompatibilityProgram[] = [
   {
-    title: 'a filter for system calls of the program’s own: libseccomp, man',
+    title: 'a program’s own filter for system calls: libseccomp, man',
     code: `${attempt}
 import struct
 allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))

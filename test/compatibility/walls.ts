@@ -74,7 +74,7 @@ attempt(lambda: call("shmctl", call("shmget", 0, 4096, 0o1600), 0, None))`,
     ],
   },
   {
-    title: '`sendfile`, and `Bun.serve` with files of 1 MB and more, which has no other way',
+    title: '`sendfile`, and `Bun.serve` with files of 1 MB and more, which needs `sendfile`',
     code: `${attempt}
 import socket
 open("sent", "w").write("over a socket")
@@ -172,7 +172,7 @@ attempt(lambda: len(resource.prlimit(os.getpid(), resource.RLIMIT_CORE)))`,
     ],
   },
   {
-    title: 'a file beside those of the system',
+    title: 'a new file in a folder of the system',
     code: `${attempt}
 attempt(lambda: open("/usr/lib/new", "w"))`,
     prints: 'EACCES\n',
@@ -318,7 +318,8 @@ print(sys.flags.isolated, sys.flags.ignore_environment)`,
         layer: 'harness',
         prints: '1 1\n',
         reason: 'The interpreter starts isolated (`-I`).',
-        instead: 'Any variable that begins with `PYTHON` in the `env` of the request makes it start without.',
+        instead:
+          'Any variable that begins with `PYTHON` in the `env` of the request makes the interpreter start without `-I`.',
       },
     ],
   },
