@@ -35,7 +35,7 @@ export type {
   RefusalReason,
 } from './core/network.ts'
 export type { EdgeSecret, EdgeSecrets, SecretPlace } from './core/secrets.ts'
-export type { SignalName } from './core/signal-name.ts'
+export type { SignalName } from './sandbox/processes/signal-name.ts'
 export type {
   CodeWork,
   CommandWork,

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { types } from 'node:util'
 
 import { LazaretError } from '../core/errors/errors.ts'
-import type { SignalName } from '../core/signal-name.ts'
+import type { SignalName } from './processes/signal-name.ts'
 import { isAbortSignal, plainBytes, readInput } from '../policy/hostile-input.ts'
 import type { TerminalSize } from '../jail/cell/guest-process.ts'
 import type { ExecOptions, Variables } from './types.ts'

@@ -1,6 +1,6 @@
 /** Processes of a sandbox on the server. */
 import type { OutputChunk } from '../../core/request.ts'
-import type { SignalName } from '../../core/signal-name.ts'
+import type { SignalName } from '../../sandbox/processes/signal-name.ts'
 import type { ProcessStatus, WaitOptions } from '../../sandbox/processes/processes.ts'
 import type { ProcessOptions } from '../../sandbox/types.ts'
 import { readEvents } from './read-events.ts'

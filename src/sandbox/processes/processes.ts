@@ -1,7 +1,7 @@
 /** The processes that were started to run in the background: a server, a watcher, a terminal. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { OutputChunk } from '../../core/request.ts'
-import type { SignalName } from '../../core/signal-name.ts'
+import type { SignalName } from './signal-name.ts'
 import { untilAborted } from '../../core/abort.ts'
 import type { TerminalSize } from '../../jail/cell/guest-process.ts'
 import {

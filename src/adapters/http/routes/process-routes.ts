@@ -1,7 +1,7 @@
 /** Processes of a sandbox over HTTP: started, watched, waited for, written to, and ended. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
-import type { SignalName } from '../../../core/signal-name.ts'
+import type { SignalName } from '../../../sandbox/processes/signal-name.ts'
 import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
 import { commandEvents } from '../event-schemas.ts'
 import type { Exchange } from '../exchange.ts'
