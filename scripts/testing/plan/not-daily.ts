@@ -78,6 +78,7 @@ export const notDaily = [
   'test/runtimes/javascript/typescript',
   'test/runtimes/preload-packages',
   'test/runtimes/python/environments',
+  'test/environments/environments.test.ts',
   'test/runtimes/python/packages',
   'test/adapters/client/contexts',
   'test/adapters/code-execution/hostile-input',
@@ -86,6 +87,7 @@ export const notDaily = [
   'test/sandbox/contexts/libraries',
   'test/sandbox/contexts/many',
   'test/sandbox/contexts/scripts',
+  'test/sandbox/lifecycle/at-home',
   // Failures and hostile clients of sandboxes, pools and services; their ordinary use is tested daily.
   'test/adapters/code-execution/crashes',
   'test/adapters/code-execution/growth',
