@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '60' },
     replay: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
 const seconds = Number(values.seconds)
@@ -32,11 +33,12 @@ const interruption = new AbortController()
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  if (chosen.length === 0 || !Number.isInteger(seconds) || seconds < 1) {
-    return complain(
-      `Usage: npm run fuzz -- [--seconds N] [--replay] [--keep] [${targets.map(({ name }) => name).join('|')}]`,
-    )
+  const usage = `Usage: npm run fuzz -- [--seconds N] [--replay] [--keep] [${targets.map(({ name }) => name).join('|')}]`
+  if (values.help) {
+    say(usage)
+    return 0
   }
+  if (chosen.length === 0 || !Number.isInteger(seconds) || seconds < 1) return complain(usage)
   const kind = values.replay ? 'replay' : 'fuzz'
   const obstacle = findObstacle(kind)
   if (obstacle !== undefined) {

@@ -29,6 +29,8 @@ struct cell {
   bool deny_setgroups;
   uid_t own_uid;            /* the cell's uid while the saved uid is root: see ids.c. Else 0 */
   bool is_new_launcher;     /* forked by a family's pid 1 as a launcher: its own plan comes next */
+  int view_fd;              /* the host's files as the cell sees them, while their parts are mounted, or 0 */
+  const char *view_at;
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
   uint64_t namespaces;      /* CLONE_NEW* flags of the namespaces that this process was created in */
   /* spaces, whose guest is a fork of their cell's zygote */

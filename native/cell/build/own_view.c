@@ -77,21 +77,19 @@ void step_own_view(struct reader *record) {
 }
 
 /* A view has dozens of parts, so it stays open from the first to the last. */
-static int entered = -1;
-static const char *entered_at; /* in the plan */
-
 static int enter_view(const char *at) {
-  if (entered >= 0 && strcmp(entered_at, at) == 0) return entered;
+  if (cell.view_fd > 0 && strcmp(cell.view_at, at) == 0) return cell.view_fd;
   leave_view();
-  entered = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  check(entered, "enter a view");
-  entered_at = at;
-  return entered;
+  int view = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  check(view, "enter a view");
+  cell.view_fd = view;
+  cell.view_at = at;
+  return view;
 }
 
 void leave_view(void) {
-  if (entered >= 0) check(close(entered), "leave a view");
-  entered = -1;
+  if (cell.view_fd > 0) check(close(cell.view_fd), "leave a view");
+  cell.view_fd = 0;
 }
 
 /*
