@@ -10,7 +10,7 @@ export interface Limits {
   readonly processesMax: number
   /** Open descriptors of one process. Default 256. */
   readonly openFilesMax: number
-  /** Bytes of files in /workspace, and again in /tmp. Must stay below the memory limit. Default 256 MiB. */
+  /** Bytes of files in /workspace, and again in /tmp. In a run at most half the memory limit. Default 256 MiB. */
   readonly diskBytes: number
   /** Bytes of stdout and stderr together. Default 10 MiB. */
   readonly outputBytes: number

@@ -45,7 +45,7 @@ const socketLevel: Level = {
     [29, 'SO_TIMESTAMP', 'Adds the time of arrival to messages.', 'ping, tcpdump-like tools'],
     [30, 'SO_ACCEPTCONN', 'Returns whether the socket listens.', 'libuv, systemd, CPython'],
     [31, 'SO_PEERSEC', 'Returns the peer’s security label.', 'D-Bus'],
-    [35, 'SO_TIMESTAMPNS', 'The same in nanoseconds.', 'ping, chrony'],
+    [35, 'SO_TIMESTAMPNS', 'Adds the time of arrival in nanoseconds to messages.', 'ping, chrony'],
     [38, 'SO_PROTOCOL', 'Returns the protocol.', 'CPython'],
     [39, 'SO_DOMAIN', 'Returns the family.', 'CPython, Rust'],
     [40, 'SO_RXQ_OVFL', 'Adds the number of dropped packets to messages.', 'QUIC libraries'],
