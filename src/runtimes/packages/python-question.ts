@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 
+import { LazaretError } from '../../core/errors/errors.ts'
 import { askInterpreter, askInterpreterNow } from './ask-interpreter.ts'
 
 export interface PythonToolchain {
@@ -36,11 +37,12 @@ for path in sorted(folders):
 
 const args = [...flags, '-c', question]
 
-/** Null if it is not a Python 3. Blocks for tens of milliseconds. */
+/** Null if it is not a Python 3. Throws CELL_FAILED if it could not be started. Blocks for tens of milliseconds. */
 export function askPythonNow(path: string): PythonToolchain | null {
   try {
     return readAnswer(askInterpreterNow(path, args))
-  } catch {
+  } catch (error) {
+    requireStarted(path, error)
     return null
   }
 }
@@ -49,9 +51,22 @@ export function askPythonNow(path: string): PythonToolchain | null {
 export async function askPython(path: string): Promise<PythonToolchain | null> {
   try {
     return readAnswer(await askInterpreter(path, args))
-  } catch {
+  } catch (error) {
+    requireStarted(path, error)
     return null
   }
+}
+
+/** What the kernel answers while the process or the machine has too much open, and may not answer a moment later. */
+const shortages = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']
+
+function requireStarted(path: string, cause: unknown): void {
+  const { code = '' } = cause as NodeJS.ErrnoException
+  if (!shortages.includes(code)) return
+  throw new LazaretError('CELL_FAILED', {
+    detail: `${path} could not be started (${code}): this process is out of descriptors, processes or memory.`,
+    cause,
+  })
 }
 
 function readAnswer(answer: string): PythonToolchain | null {

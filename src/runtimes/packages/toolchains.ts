@@ -82,7 +82,7 @@ export class Toolchains {
     return this.#pythons.size > 0
   }
 
-  /** Asks the interpreters ahead, without blocking. */
+  /** Asks the interpreters ahead, without blocking. Throws CELL_FAILED. */
   async lookForPython(): Promise<void> {
     if (this.knowsPython) return
     for (const [, path] of this.#pythonCandidates()) {

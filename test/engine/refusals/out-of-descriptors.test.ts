@@ -52,6 +52,21 @@ for (let spare = 0; spare < 16; spare++) ends.push([await runWith(spare), countO
 console.log(JSON.stringify(ends))
 `
 
+/** Python is asked for its version while no descriptor is free, and runs when some are. */
+const pythonLater = `
+import { closeSync, openSync } from 'node:fs'
+import { createLazaret } from ${JSON.stringify(library)}
+const lazaret = createLazaret({ minimumProtection: 'restricted' })
+const run = () => lazaret.run({ language: 'python', code: '1 + 1' }).then(({ value }) => value, ({ code }) => code)
+await lazaret.run({ language: 'shell', code: ':' })
+const taken = []
+try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+const during = await run()
+for (const descriptor of taken) closeSync(descriptor)
+console.log(JSON.stringify([during, await run()]))
+await lazaret[Symbol.asyncDispose]()
+`
+
 function runLimited(code: string, descriptors: number): unknown {
   const limited = ['-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
   const node = [process.execPath, '--input-type=module', '-e', code]
@@ -70,4 +85,8 @@ test('a run that is refused during its start leaves no descriptor open', () => {
   const ends = runLimited(atTheEdge, 80) as [string, number][]
   assert.deepEqual([ends.at(0)?.[0], ends.at(-1)?.[0]], ['CELL_FAILED', 'completed'])
   assert.deepEqual([...new Set(ends.map(([, left]) => left))], [0])
+})
+
+test('an interpreter that could not be asked is asked again', () => {
+  assert.deepEqual(runLimited(pythonLater, 80), ['CELL_FAILED', 2])
 })
