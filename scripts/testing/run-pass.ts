@@ -175,9 +175,7 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
     '--test',
-    `--import=${join(reporters, 'say-processor-time.ts')}`,
-    // The limit below ends a process of the oldest Node.
-    ...(pass.isOnOldest === true ? [] : [`--import=${join(reporters, 'stuck-process.ts')}`]),
+    `--import=${join(reporters, 'test-process.ts')}`,
     `--test-concurrency=${pass.processes}`,
     `--test-timeout=${pass.isOnOldest === true ? processMs : testMs}`,
     `--test-reporter=${join(reporters, 'reporter.ts')}`,

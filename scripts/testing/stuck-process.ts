@@ -3,36 +3,28 @@
  * no later process before this one has ended, so a server that a failed test left open would cost the results of the pass.
  */
 import { afterEach, beforeEach } from 'node:test'
-import { isMainThread } from 'node:worker_threads'
-import { groupEnding, stuckStatus } from './plan/processes.ts'
+import { stuckStatus } from './plan/processes.ts'
 
 /** Longer than any test may take, and than any hook or the loading of a file takes. */
 const stuckMs = Number(process.env['LAZARET_TESTS_STUCK_MS'] ?? 5 * 60_000)
 
 const [, file = ''] = process.argv
-// Workers and forks of the file inherit the option that loads this.
-if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined && isOfTests(file)) watchProcess()
+const running = new Set<string>()
+const timer = setTimeout(endProcess, stuckMs).unref()
+beforeEach(({ name }) => {
+  running.add(name)
+  timer.refresh()
+})
+afterEach(({ name }) => {
+  running.delete(name)
+  timer.refresh()
+})
 
-function isOfTests(path: string): boolean {
-  return path.endsWith('.test.ts') || path.endsWith(groupEnding)
-}
-
-function watchProcess(): void {
-  const running = new Set<string>()
-  const timer = setTimeout(() => {
-    const tests = running.size === 0 ? 'no test was running' : `running: ${[...running].join(', ')}`
-    process.stderr.write(
-      `✖ ${file}: no test has started or ended for ${stuckMs / 1000} s; ${tests}; ` +
-        `what keeps the process: ${process.getActiveResourcesInfo().join(', ') || 'nothing'}\n`,
-    )
-    process.exit(stuckStatus)
-  }, stuckMs).unref()
-  beforeEach(({ name }) => {
-    running.add(name)
-    timer.refresh()
-  })
-  afterEach(({ name }) => {
-    running.delete(name)
-    timer.refresh()
-  })
+function endProcess(): void {
+  const tests = running.size === 0 ? 'no test was running' : `running: ${[...running].join(', ')}`
+  process.stderr.write(
+    `✖ ${file}: no test has started or ended for ${stuckMs / 1000} s; ${tests}; ` +
+      `what keeps the process: ${process.getActiveResourcesInfo().join(', ') || 'nothing'}\n`,
+  )
+  process.exit(stuckStatus)
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-const watcher = join(import.meta.dirname, '../../scripts/testing/stuck-process.ts')
+const watcher = join(import.meta.dirname, '../../scripts/testing/test-process.ts')
 
 function runTests(programs: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'stuck-'))
