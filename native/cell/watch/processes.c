@@ -79,9 +79,15 @@ static size_t list_descendants(long *pids, size_t most) {
   return count;
 }
 
+static bool was_cut;
+
 size_t list_processes(long *pids, size_t most) {
-  return cell.is_warded ? list_descendants(pids, most) : list_namespace(pids, most);
+  size_t count = cell.is_warded ? list_descendants(pids, most) : list_namespace(pids, most);
+  was_cut = count == most;
+  return count;
 }
+
+bool list_was_cut(void) { return was_cut; }
 
 size_t count_tasks(void) {
   static long pids[PROCESSES_MAX];

@@ -123,6 +123,13 @@ static bool look_at_tasks(void) {
   return tasks > watched.tasks_max;
 }
 
+/* What a list has no room for is not measured, so no limit that only we enforce would hold. */
+static bool are_too_many(void) {
+  if (!watchdog_counts() || !list_was_cut()) return false;
+  end_guests(EXCEEDED_PROCESSES, PROCESSES_MAX);
+  return true;
+}
+
 static bool look_at_files(void) {
   uint64_t files = watched.files_max > 0 ? open_files() : 0;
   if (files > watched.files_max) end_guests(EXCEEDED_FILES, files);
@@ -152,7 +159,7 @@ void watchdog_look(void) {
   look_us = now + (survey_is_under_way(SURVEY_OF_PROCESSES) ? SURVEY_INTERVAL_US : WATCHDOG_INTERVAL_MS * 1000);
   if (look_at_tasks() || is_past_deadline() || look_at_files()) return;
   if (watches_disk() && now >= disk_look_us && look_at_disk(now)) return;
-  if (is_past_deadline() || look_at_memory()) return;
+  if (is_past_deadline() || look_at_memory() || are_too_many()) return;
   (void)is_past_deadline();
 }
 

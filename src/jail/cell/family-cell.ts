@@ -125,9 +125,9 @@ export class FamilyCell {
     return this.#parts.plan
   }
 
-  /** A cgroup for guests, inside its own. */
-  lease(limits: Limits): LeasedGround {
-    return this.#parts.machine.leaseInside(this.ground, limits)
+  /** A cgroup for guests, inside its own. `sharesId`: guests of other spaces have the same id. */
+  lease(limits: Limits, { sharesId = false } = {}): LeasedGround {
+    return this.#parts.machine.leaseInside(this.ground, limits, { sharesId })
   }
 
   /**

@@ -123,7 +123,7 @@ export class SandboxCell implements AsyncDisposable {
 
   /** A cgroup for guests of its spaces. Return it when they are gone. */
   leaseGround(limits: Limits): LeasedGround {
-    return this.#family.lease(limits)
+    return this.#family.lease(limits, { sharesId: true })
   }
 
   /**

@@ -19,6 +19,8 @@ export interface LimitGround {
   readonly identity: 'own' | 'shared'
   /** A fork of a zygote, or a command of a sandbox: other spaces of its cell have the same users. */
   readonly isInSpace?: boolean
+  /** A command of a sandbox: it has the same id as those in the sandbox's other spaces. */
+  readonly sharesId?: boolean
 }
 
 /** What else the figures depend on. */
@@ -249,18 +251,21 @@ function countPid1(most: number, ground: LimitGround): number {
 
 /**
  * The kernel counts processes by user namespace and uid. Without its own id, a guest is in one count with the other
- * spaces of its cell, and without a user namespace with everything that the service runs: a limit for one guest would
- * be used up by its neighbours.
+ * spaces of its cell, and without a user namespace with everything that the service runs. The spaces of a sandbox have one
+ * id together. A limit for one guest would be used up by its neighbours.
  */
-function isCountedAlone(ground: LimitGround): boolean {
-  return ground.identity === 'own' || (hasNamespaces(ground) && ground.isInSpace !== true)
+function isCountedAlone({ level, identity, isInSpace = false, sharesId = false }: LimitGround): boolean {
+  if (identity === 'own') return !sharesId
+  return (level === 'strong' || level === 'standard') && !isInSpace
 }
 
 /** Far above what all neighbours use together: it only stops processes that are faster than the watchdog. */
 const roomForAll = 8192
 
 function limitTasks(most: number, { ground, figures }: Situation): Rlimit {
-  if (isCountedAlone(ground)) return both(resource.processes, most)
+  // With a cgroup, the figure has room for all spaces of the id.
+  if (isCountedAlone(ground) || (ground.identity === 'own' && hasCgroup(ground)))
+    return both(resource.processes, most)
   if (!hasNamespaces(ground)) return { ...both(resource.processes, most + roomForAll), isBesideOthers: true }
   return both(resource.processes, Math.min(most + roomForAll, figures.processesHard))
 }

@@ -42,8 +42,8 @@ const knownMechanisms = new Map<string, LimitMechanisms>()
  * grounds are cached.
  */
 export function limitMechanisms(ground: LimitGround): LimitMechanisms {
-  const { level, cgroupVersion, identity, isInSpace = false } = ground
-  const key = `${level} ${cgroupVersion} ${identity} ${isInSpace}`
+  const { level, cgroupVersion, identity, isInSpace = false, sharesId = false } = ground
+  const key = `${level} ${cgroupVersion} ${identity} ${isInSpace} ${sharesId}`
   let mechanisms = knownMechanisms.get(key)
   if (mechanisms === undefined) {
     mechanisms = Object.freeze(perLimit((name) => mechanismOf(name, ground)))

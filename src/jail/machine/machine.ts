@@ -197,8 +197,8 @@ export class Machine {
   }
 
   /** For a space in a cell: its own cgroup, which the cell's pid 1 may join, and ids that are the cell's. */
-  leaseInside({ identity }: LeasedGround, limits: Limits): LeasedGround {
-    const limitGround = this.#limitGround(true)
+  leaseInside({ identity }: LeasedGround, limits: Limits, { sharesId = false } = {}): LeasedGround {
+    const limitGround = { ...this.#limitGround(true), sharesId }
     const cgroup = this.#makeCgroup(limits, limitGround)
     if (identity.kind === 'own') cgroup?.admit(identity.firstId)
     const ground = this.#describe(identity, cgroup, limitGround)

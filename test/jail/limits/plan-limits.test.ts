@@ -36,6 +36,15 @@ test('the watchdog limits processes that the kernel counts together with those o
   // Forks of one interpreter share a count, too.
   assert.equal(heldBy('standard', 'shared', true), 'watchdog')
   assert.equal(heldBy('standard', 'own', true), 'rlimit')
+  // So do the commands of a sandbox.
+  const command = {
+    cgroupVersion: null,
+    level: 'standard',
+    identity: 'own',
+    isInSpace: true,
+    sharesId: true,
+  } as const
+  assert.equal(limitMechanisms(command).processesMax, 'watchdog')
 })
 
 test('a snippet’s thread has no limits on processes, descriptors or files', () => {

@@ -69,7 +69,8 @@ function limitGround({ wall, identity, hasCgroup, start }: Situation): LimitGrou
   const best = identity === 'own' && hasCgroup ? 'strong' : 'standard'
   const level = { namespaces: best, landlock: 'restricted', none: 'none' } as const
   const isInSpace = wall === 'namespaces' && (start === 'forked' || start === 'command')
-  return { level: level[wall], cgroupVersion: hasCgroup ? 1 : null, identity, isInSpace }
+  const sharesId = start === 'command'
+  return { level: level[wall], cgroupVersion: hasCgroup ? 1 : null, identity, isInSpace, sharesId }
 }
 
 /** The plans that are executed before a guest starts: that of its cell, and that of an outer cell if there is one. */

@@ -5,14 +5,17 @@ import { after, test } from 'node:test'
 
 import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { WithoutLayers } from '../../support/hosts/without-layer.ts'
+import type { Lacking } from '../../support/hosts/without-layer.ts'
 
 const without = new WithoutLayers()
 after(() => without[Symbol.dispose]())
 const index = join(checkoutRoot, 'src/index.ts')
 const isRoot = process.getuid?.() === 0
 
+const noNamespaces: readonly Lacking[] = isRoot ? ['user-namespaces', 'sys-admin'] : ['user-namespaces']
+
 /** The JSON output of a program with a sandbox there. Its syntax must be valid for the oldest Node. */
-async function inSandbox(body: string, options = '{}'): Promise<unknown> {
+async function inSandbox(body: string, options = '{}', lacking = noNamespaces): Promise<unknown> {
   const program = `
     import { createLazaret } from ${JSON.stringify(index)}
     const codeOf = (work) => work.then(() => 'done', (error) => error.code)
@@ -21,7 +24,6 @@ async function inSandbox(body: string, options = '{}'): Promise<unknown> {
     const answer = await (async () => { ${body} })()
     await lazaret[Symbol.asyncDispose]()
     process.stdout.write(JSON.stringify(answer))`
-  const lacking = isRoot ? (['user-namespaces', 'sys-admin'] as const) : (['user-namespaces'] as const)
   const command = [process.execPath, '--input-type=module', '-e', program]
   const { stdout, stderr, exitCode } = await without.run(lacking, command)
   assert.equal(exitCode, 0, stderr)
@@ -63,4 +65,19 @@ test('options that cannot be enforced there are refused', async () => {
       ]`),
     ['JAIL_UNAVAILABLE', 'done'],
   )
+})
+
+test('without cgroups, processes of the user space use up none of a command with credentials', async () => {
+  const answer = await inSandbox(
+    `
+      const sandbox = await lazaret.sandbox(options)
+      const full = await sandbox.startProcess('for n in {1..20}; do sleep 60 & done; echo full; wait')
+      await full.waitForLog('full')
+      const forks = 'for n in {1..10}; do sleep 0.05 & done; wait; echo $TOKEN'
+      const { stdout, stderr } = await sandbox.exec(forks, { env: { TOKEN: 'a' }, timeout: 5000 })
+      return [full.status, stdout, stderr]`,
+    '{ limits: { processesMax: 24 } }',
+    ['cgroups'],
+  )
+  assert.deepEqual(answer, ['running', 'a\n', ''])
 })
