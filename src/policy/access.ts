@@ -23,7 +23,7 @@ export interface Access {
   /** Whether a request may name modules to preload that the option `preload` does not. Default false. */
   readonly preload?: boolean
   /**
-   * Whether a request may bring environment variables: `env` of a run, of a sandbox and of its commands, their
+   * Whether a request may bring environment variables: `env` of a run, of a sandbox, of its sessions and commands, their
    * `variables`, and `setEnvVars()`. Default true: they reach only the guest itself.
    */
   readonly env?: boolean
@@ -110,7 +110,11 @@ function requireEnvironment(
   throw denied(`environment: ${JSON.stringify(environment)} is not among \`access.environments\`.`)
 }
 
-function requireVariables(names: readonly string[] = [], { env: isAllowed = true }: AccessRules): void {
+/** Throws ACCESS_DENIED if a request may bring no variables and there are some. */
+export function requireVariables(
+  names: readonly string[] = [],
+  { env: isAllowed = true }: AccessRules,
+): void {
   const [name] = names
   if (!isAllowed && name !== undefined)
     throw denied(`env: ${JSON.stringify(name)}; \`access.env\` allows requests no variables.`)

@@ -8,7 +8,7 @@ import { snippetsAreOff } from '../core/errors/snippets-off.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Work } from '../core/work.ts'
-import { requireAccess } from './access.ts'
+import { requireAccess, requireVariables } from './access.ts'
 import type { AccessRules } from './access.ts'
 import { tryBoth } from './breaking.ts'
 import type { WorkBreakers } from './breaking.ts'
@@ -25,6 +25,8 @@ export interface Ticket extends AsyncDisposable {
 export interface Policy {
   /** Throws a LazaretError of kind `refusal` if the work may not begin. Aborting the signal ends the wait. */
   admit(work: Work, signal: AbortSignal): Promise<Ticket>
+  /** Throws ACCESS_DENIED if later work with these variables would be refused. */
+  readonly requireVariables?: (names: readonly string[]) => void
 }
 
 /** Throwing, rejecting and answering `false` refuse the work; every other answer admits it. */
@@ -51,6 +53,7 @@ export interface PolicyOptions {
 export function policyOf(options: PolicyOptions): Policy {
   const { admit, hasSnippets = true, access = {}, breakers, rate, room } = options
   return {
+    requireVariables: (names) => requireVariables(names, access),
     async admit(work, signal) {
       if (!hasSnippets && 'runtime' in work && work.runtime === 'snippet') throw snippetsAreOff()
       requireAccess(work, access)

@@ -53,6 +53,11 @@ export class Governor {
     this.#parts = parts
   }
 
+  /** For variables that are set before the work that gets them. Throws ACCESS_DENIED. */
+  requireVariables(names: readonly string[]): void {
+    this.#parts.policy.requireVariables?.(names)
+  }
+
   /** The number of pieces of work of this kind between their request and their end. */
   running(kind: WorkKind): number {
     return this.#running.get(kind) ?? 0

@@ -6,6 +6,7 @@ import type { Attested, Notary } from '../observe/notary.ts'
 import type { Begun, Governor } from '../policy/governor.ts'
 import type { CheckedExec } from './checks.ts'
 import type { CodeData } from './contexts/code-result.ts'
+import type { Sessions } from './sessions/session-table.ts'
 import type { ExecResult } from './types.ts'
 
 export interface GovernedParts {
@@ -36,11 +37,13 @@ export class Governed {
   /** Admits a command; `act` gets its id. Throws what the policy throws, and what `act` throws. */
   async command(
     asked: { readonly command: string; readonly options: CheckedExec },
+    sessions: Pick<Sessions, 'ownVariables'>,
     act: (id: string) => Promise<ExecResult>,
   ): Promise<ExecResult> {
     const { command, options } = asked
     const credentials = Object.keys(options.env)
-    const variables = this.#variablesWith(options.variables)
+    const ofSession = sessions.ownVariables(options.sessionId)
+    const variables = [...new Set([...this.#variablesWith(options.variables), ...ofSession])]
     const work = { ...this.#facts('command'), command, credentials, variables }
     const { result } = await this.#attested(work, act)
     return result

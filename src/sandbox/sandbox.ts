@@ -73,7 +73,7 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     this.#governed = governed
     this.#parts = parts
     this.#spaces = spaces
-    this.#sessions = new Sessions(spaces, parts.env)
+    this.#sessions = new Sessions(spaces, parts.env, (names) => governor.requireVariables(names))
     const activity = new Activity({
       clock,
       hold: (isHeld) => spaces.hold(isHeld),
@@ -141,7 +141,7 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     )
   }
 
-  /** Throws INVALID_REQUEST if there is one of that name, QUEUE_FULL if there are too many. */
+  /** Throws INVALID_REQUEST if there is one of that name, QUEUE_FULL if there are too many, ACCESS_DENIED. */
   async createSession(options?: SessionOptions): Promise<SandboxSession> {
     this.#unfinished.requireAlive()
     return handleOf(this.#sessions.create(options), (...args) => this.exec(...args))
@@ -294,7 +294,7 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     const clamped = this.clamped.map(({ limit }) => limit)
     const ground = { spaces: this.#spaces, sessions: this.#sessions, allowDegradedSecrets, clamped }
     return this.#unfinished.during(() =>
-      this.#governed.command(request, (id) => execute(ground, id, request)),
+      this.#governed.command(request, this.#sessions, (id) => execute(ground, id, request)),
     )
   }
 }

@@ -109,9 +109,27 @@ test('a request may set variables unless the operator forbids it', async () => {
   await using sandbox = await closed.sandbox()
   await assert.rejects(sandbox.exec(code, { env }), named)
   assert.equal((await sandbox.exec(code)).stdout, 'ran\n')
-  await sandbox.setEnvVars(env)
-  await assert.rejects(sandbox.exec(code), named)
-  await assert.rejects(sandbox.startProcess(code), named)
+  await assert.rejects(sandbox.setEnvVars(env), named)
+  await assert.rejects(sandbox.createSession({ id: 'own', env }), named)
+  await assert.rejects(sandbox.startProcess(code, { variables: env }), named)
+  // What was refused has changed nothing.
+  assert.equal(sandbox.getSession('own'), undefined)
+  assert.equal((await sandbox.exec('echo "[$NAME]"')).stdout, '[]\n')
+})
+
+test('admit sees the variables of a command, whoever has set them', async () => {
+  const seen: unknown[] = []
+  const admit = (work: Work) => {
+    if (work.kind === 'command') seen.push(work.variables)
+    return true
+  }
+  await using lazaret = createLazaret({ admit, onEvent: () => undefined })
+  await using sandbox = await lazaret.sandbox()
+  const session = await sandbox.createSession({ env: { OF_SESSION: '1' } })
+  await sandbox.setEnvVars({ OF_ALL: '2' })
+  await session.exec(':', { variables: { OF_COMMAND: '3' } })
+  await sandbox.exec(':')
+  assert.deepEqual(seen, [['OF_ALL', 'OF_COMMAND', 'OF_SESSION'], ['OF_ALL']])
 })
 
 test('a folder is allowed with its contents, but not its siblings or targets of links', () => {

@@ -13,10 +13,13 @@ const sessionsMax = 64
 export class Sessions {
   readonly #spaces: Spaces
   readonly #all = new Map<string, Session>()
+  readonly #requireVariables: (names: readonly string[]) => void
   #variables: Variables
 
-  constructor(spaces: Spaces, env: Variables) {
+  /** `requireVariables` throws if commands may not get variables. */
+  constructor(spaces: Spaces, env: Variables, requireVariables: (names: readonly string[]) => void) {
     this.#spaces = spaces
+    this.#requireVariables = requireVariables
     this.#variables = {
       ...userVariables(spaces),
       ...env,
@@ -30,7 +33,7 @@ export class Sessions {
     return Object.fromEntries(set) as Readonly<Record<string, string>>
   }
 
-  /** Throws INVALID_REQUEST, QUEUE_FULL. */
+  /** Throws INVALID_REQUEST, QUEUE_FULL, ACCESS_DENIED. */
   create(given?: SessionOptions): Session {
     const options = checkKeys(given, ['id', 'env', 'cwd'])
     const id = checkName(options.id, 'id') ?? this.#spaces.parts.clock.id()
@@ -38,7 +41,9 @@ export class Sessions {
       throw new LazaretError('INVALID_REQUEST', { detail: `id: a session "${id}" exists already.` })
     if (this.#all.size >= sessionsMax)
       throw noRoom(`The sandbox has ${sessionsMax} sessions.`, 'Delete one with deleteSession().')
-    return this.#make({ ...options, id })
+    const env = checkVariables(options.env)
+    this.#requireVariables(Object.keys(env))
+    return this.#make({ ...options, env, id })
   }
 
   find(id: string): Session | undefined {
@@ -61,9 +66,15 @@ export class Sessions {
     return true
   }
 
-  /** Returns the variables that were set. */
+  /** The names of the variables that only this session has. None if there is no such session. */
+  ownVariables(id = defaultSession): readonly string[] {
+    return this.#all.get(id)?.ownVariables ?? []
+  }
+
+  /** Returns the variables that were set. Throws INVALID_REQUEST, ACCESS_DENIED. */
   setVariables(variables: Variables): Variables {
     const checked = checkVariables(variables, { keepsUnset: true })
+    this.#requireVariables(Object.keys(checked))
     this.#variables = { ...this.#variables, ...checked }
     for (const session of this.#all.values()) session.setVariables(checked)
     return checked
@@ -73,12 +84,12 @@ export class Sessions {
     for (const session of this.#all.values()) session.end()
   }
 
-  #make({ id = defaultSession, env, cwd }: SessionOptions): Session {
-    const own = checkVariables(env)
+  #make({ id = defaultSession, env = {}, cwd }: SessionOptions): Session {
     const session = new Session(this.#spaces, {
       id,
+      ownVariables: Object.keys(env),
       folder: checkFolder(cwd) ?? this.#spaces.workspace,
-      variables: () => ({ ...this.#variables, ...own }),
+      variables: () => ({ ...this.#variables, ...env }),
     })
     this.#all.set(id, session)
     return session

@@ -26,6 +26,8 @@ import type { Spaces } from '../spaces.ts'
 export interface SessionStart {
   readonly id: string
   readonly folder: string
+  /** The names of the variables that other sessions do not have. */
+  readonly ownVariables: readonly string[]
   /** The state with which it begins, also after a restart. */
   readonly variables: () => Variables
 }
@@ -59,6 +61,10 @@ export class Session {
     this.#spaces = spaces
     this.#start = start
     this.#state = this.#freshState()
+  }
+
+  get ownVariables(): readonly string[] {
+    return this.#start.ownVariables
   }
 
   /** The working folder of its next command. */
