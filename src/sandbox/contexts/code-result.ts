@@ -21,17 +21,14 @@ export interface CodeFacts {
   readonly timeoutMs: number | null
 }
 
+const heldByHost: readonly LimitName[] = [
+  ...(['codeBytes', 'inputBytes', 'outputBytes', 'resultBytes'] as const),
+  ...(['functionCallsMax', 'functionMs', 'hostMs'] as const),
+]
 /** The limits that apply in a context, besides its time. */
 const held: readonly LimitName[] = [
-  ...(['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes', 'outputBytes'] as const),
-  ...(['resultBytes', 'inputBytes', 'functionCallsMax', 'hostMs'] as const),
-]
-const heldByHost: readonly LimitName[] = [
-  'outputBytes',
-  'resultBytes',
-  'inputBytes',
-  'functionCallsMax',
-  'hostMs',
+  ...(['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes'] as const),
+  ...heldByHost,
 ]
 
 export function writeCodeData(facts: CodeFacts, done: EntryDone): CodeData {

@@ -50,7 +50,8 @@ export interface RunCodeOptions {
    */
   readonly onLog?: ((entry: LogEntry) => void) | ((entry: LogEntry) => Promise<void>)
   /**
-   * Called for each display as it arrives, and for the value of the last expression, as MIME types with texts. `facts` has the
+   * Called for each display as it arrives, as MIME types with texts. Also for the value of the last expression: a rich value
+   * is a display, and a plain one is reported if the code displayed nothing. `facts` has the
    * id of the display, if any, and says whether it replaces the display that was shown with that id, maybe by earlier code.
    * Calls are in order with the output; the code waits while the returned promise is pending.
    */

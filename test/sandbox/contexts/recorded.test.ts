@@ -76,6 +76,8 @@ await describeContexts(
       assert.deepEqual([receipt.runtime, receipt.limits.wallMs], ['python', { value: 60_000, by: 'host' }])
       assert.ok(receipt.layers.includes('seccomp') && receipt.layers.includes('pid-namespace'))
       assert.notEqual(receipt.limits.memoryBytes.by, 'none')
+      for (const name of ['codeBytes', 'functionMs', 'resultBytes'] as const)
+        assert.equal(receipt.limits[name].by, 'host')
       assert.equal(receipt.observed['NoNewPrivs'], '1')
       const document = JSON.parse(JSON.stringify(result)) as Record<string, unknown>
       assert.deepEqual([document['context'], document['isStateKept']], [result.context, true])
