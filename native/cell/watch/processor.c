@@ -18,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of more than PROCESSES_MAX processes at one time, the rest are counted only once a parent has waited for them. */
-
 struct times {
   long pid;
   uint64_t start;     /* with the pid, it identifies a process for ever */
