@@ -135,6 +135,7 @@ export const notDaily = [
   'test/escape/outcome/last-words',
   'test/escape/limits/memory-bombs-of-engines',
   'test/escape/limits/million-dentries',
+  'test/escape/limits/outnumber-the-watchdog',
   'test/escape/host/packages-of-others',
   'test/escape/network/exhaust-the-network-policy',
   'test/escape/network/overwhelm-secret-proxy',
