@@ -18,19 +18,29 @@ export interface RateLoad {
 /** More would only repeat the same problem. */
 const wrongMax = 5
 
-/** `run` returns what was wrong, if anything. The number of a run is unique within the slice. */
+/** What was wrong with a result, if anything. */
+export type Check = () => string | undefined
+
+/**
+ * `run` resolves with the check of its result, which does not count as its time. The number of a run is unique within the
+ * slice.
+ */
 export async function atRate(
   { perSecond, ms }: Rate,
-  run: (number: number) => Promise<string | undefined>,
+  run: (number: number) => Promise<Check>,
 ): Promise<RateLoad> {
   const times: number[] = []
   const wrong: string[] = []
   const once = async (number: number): Promise<void> => {
     const start = performance.now()
-    const fault = await run(number).catch(
-      (error: unknown) => `${(error as Error).name}: ${(error as Error).message}`,
-    )
-    if (fault === undefined) times.push(performance.now() - start)
+    let tookMs = 0
+    const fault = await run(number)
+      .then((check) => {
+        tookMs = performance.now() - start
+        return check()
+      })
+      .catch((error: unknown) => `${(error as Error).name}: ${(error as Error).message}`)
+    if (fault === undefined) times.push(tookMs)
     else if (wrong.length < wrongMax) wrong.push(fault)
   }
   const count = Math.max(1, Math.round((perSecond * ms) / 1000))

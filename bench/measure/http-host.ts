@@ -97,7 +97,8 @@ async function answer(request: HostRequest): Promise<void> {
 function runHere(rate: Rate): Promise<RateLoad> {
   return atRate(rate, async (number) => {
     const work = mixedWork(number)
-    return faultOfMixed(work, await engine.lazaret.run(work.request))
+    const result = await engine.lazaret.run(work.request)
+    return () => faultOfMixed(work, result)
   })
 }
 

@@ -100,7 +100,12 @@ function toTable({ library, http }: Readonly<Record<Side, readonly Slice[]>>, gr
         (server['p99'] ?? 0) - (engine['p99'] ?? 0),
         2,
       ),
-      goalAtMost('p99 of a client ≤ the engine’s own + 2 ms', added('p99'), 2),
+      goalAtMost(
+        'p99 of a client ≤ the library’s own + 2 ms',
+        (figures.http['p99'] ?? 0) - (figures.library['p99'] ?? 0),
+        2,
+      ),
+      goalAtMost('p99 of a client ≤ the engine’s, of the same runs, + 2 ms', added('p99'), 2),
       goalAtMost('event loop delay p99 ≤ 20 ms', figures.http['loop p99'] ?? 0, 20),
       goalAtMost('the server holds ≤ 16 MiB more at the end than in the middle', growthMiB, 16),
     ],
@@ -141,8 +146,10 @@ function sendAtRate(rate: Rate, clients: readonly KeepAliveClient[]): Promise<Ra
     const work = mixedWork(number)
     const body = writeRun(work.request)
     const reply = await clients[number % clients.length]?.ask('POST /v1/run', headers, body)
-    if (reply?.status !== 200) return `${reply?.status}: ${reply?.body.slice(0, 200)}`
-    return faultOfMixed(work, toResult(JSON.parse(reply.body) as ResultDocument, {}))
+    return () =>
+      reply?.status === 200
+        ? faultOfMixed(work, toResult(JSON.parse(reply.body) as ResultDocument, {}))
+        : `${reply?.status}: ${reply?.body.slice(0, 200)}`
   })
 }
 
