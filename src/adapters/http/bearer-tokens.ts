@@ -1,5 +1,5 @@
 /** Bearer tokens: who may connect over HTTP, and under which name. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash as digest, timingSafeEqual } from 'node:crypto'
 
 /** Only hashes are kept, of one length: a comparison takes the same time wherever two tokens differ. */
 export interface TokenEntry {
@@ -56,5 +56,5 @@ export function findEntry<Entry extends TokenEntry>(
 }
 
 export function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return digest('sha256', token, 'buffer')
 }

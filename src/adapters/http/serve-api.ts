@@ -52,6 +52,8 @@ export interface ApiService extends AsyncDisposable {
 const lateMs = 1000
 /** The time in which clients can still read the results of work that was cancelled at the end. */
 const farewellMs = 1000
+/** Every request ends with it. One error for each would cost more than all else at the end of a request: its stack. */
+const closedReason = new DOMException('The connection is closed.', 'AbortError')
 /** Uploads of files may take long; a stalled client is disconnected much earlier. */
 const requestMs = 600_000
 
@@ -142,7 +144,7 @@ class Requests {
     const id = requestIdOf(request) ?? this.#clock.id()
     const closed = new AbortController()
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const open = { ended, stop: () => closed.abort() }
+    const open = { ended, stop: () => closed.abort(closedReason) }
     this.#open.add(open)
     request.on('error', () => undefined)
     response.on('error', () => undefined)

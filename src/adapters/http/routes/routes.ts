@@ -48,7 +48,7 @@ const partsMax = 256
 export function findRoute(routes: readonly Route[], method: string, path: string): FoundRoute {
   const parts = splitPath(path)
   const found = routes.flatMap((route) => {
-    const params = match(route.path.slice(1).split('/'), parts)
+    const params = match(patternOf(route.path), parts)
     return params === undefined ? [] : [{ route, params }]
   })
   const fitting = found.find(({ route }) => route.method === method)
@@ -57,6 +57,14 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   throw new LazaretError('METHOD_NOT_ALLOWED', {
     detail: `It has ${[...new Set(found.map(({ route }) => route.method))].join(', ')}.`,
   })
+}
+
+const patterns = new Map<string, readonly string[]>()
+
+function patternOf(path: string): readonly string[] {
+  const pattern = patterns.get(path) ?? path.slice(1).split('/')
+  patterns.set(path, pattern)
+  return pattern
 }
 
 /** Decoded. Ambiguous paths are refused. */
