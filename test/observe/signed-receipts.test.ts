@@ -27,7 +27,7 @@ after(() => lazaret[Symbol.asyncDispose]())
 const result = await lazaret.run({
   language: 'shell',
   code: 'echo hello; exit 3',
-  client: 'ada',
+  client: 'wilhelmina',
   input: { a: 1 },
   stdin: 'in',
 })
@@ -46,7 +46,7 @@ test('the signature covers the program, the outcome and the layers of a run', ()
   assert.deepEqual(statement.receipt, receipt)
   assert.deepEqual(statement.usage, result.usage)
   assert.match(statement.runtimeVersion ?? '', /bash/)
-  assert.ok(!JSON.stringify(statement).includes('ada'))
+  assert.ok(!JSON.stringify(statement).includes('wilhelmina'))
 })
 
 test('a result, its receipt, its signature or its line in the audit log can be verified', async () => {
@@ -134,7 +134,7 @@ test('anything but a signed receipt is not valid', () => {
 const work: RunWork = {
   kind: 'run',
   id: 'one',
-  client: 'ada',
+  client: 'wilhelmina',
   runtime: 'shell',
   limits: {},
   spec: { code: 'echo hello', language: 'shell', input: { a: 1 } },
