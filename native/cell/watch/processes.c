@@ -14,6 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static bool was_cut;
+
+bool list_was_cut(void) { return was_cut; }
+
 static size_t list_namespace(long *pids, size_t most) {
   DIR *folder = opendir("/proc");
   if (!folder) fail("list the cell's processes");
@@ -23,6 +27,7 @@ static size_t list_namespace(long *pids, size_t most) {
     if (pid > 1 && !is_surveyor(pid)) pids[count++] = pid;
   }
   closedir(folder);
+  was_cut = count == most;
   return count;
 }
 
@@ -71,6 +76,7 @@ size_t list_descendants_of(long root, long *pids, size_t most) {
 static size_t list_descendants(long *pids, size_t most) {
   size_t listed = list_descendants_of((long)getpid(), pids, most);
   size_t count = 0;
+  was_cut = listed == most; /* before surveyors are left out */
   for (size_t i = 0; i < listed; i++) {
     if (!is_surveyor(pids[i])) pids[count++] = pids[i];
   }
@@ -79,15 +85,9 @@ static size_t list_descendants(long *pids, size_t most) {
   return count;
 }
 
-static bool was_cut;
-
 size_t list_processes(long *pids, size_t most) {
-  size_t count = cell.is_warded ? list_descendants(pids, most) : list_namespace(pids, most);
-  was_cut = count == most;
-  return count;
+  return cell.is_warded ? list_descendants(pids, most) : list_namespace(pids, most);
 }
-
-bool list_was_cut(void) { return was_cut; }
 
 size_t count_tasks(void) {
   static long pids[PROCESSES_MAX];

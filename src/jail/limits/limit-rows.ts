@@ -254,9 +254,9 @@ function countPid1(most: number, ground: LimitGround): number {
  * spaces of its cell, and without a user namespace with everything that the service runs. The spaces of a sandbox have one
  * id together. A limit for one guest would be used up by its neighbours.
  */
-function isCountedAlone({ level, identity, isInSpace = false, sharesId = false }: LimitGround): boolean {
-  if (identity === 'own') return !sharesId
-  return (level === 'strong' || level === 'standard') && !isInSpace
+function isCountedAlone(ground: LimitGround): boolean {
+  if (ground.identity === 'own') return ground.sharesId !== true
+  return hasNamespaces(ground) && ground.isInSpace !== true
 }
 
 /** Far above what all neighbours use together: it only stops processes that are faster than the watchdog. */
