@@ -92,12 +92,15 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
   const machine = describeMachine(first, greeter)
   const cases = dealCases({ seed, machine, kinds: plan.kinds })
   const mix = async (runs: number, tally: Tally, growth?: Growth) => {
-    const onEnd = (end: CaseEnd) => {
-      tally.add(end)
-      growth?.look(tally.runs)
-    }
     const timer = setInterval(() => plan.onProgress?.(tally), 1000)
-    const { delay } = await measureLoop(() => runMix({ cases, runs, inFlight, run, signal, onEnd }))
+    const { delay } = await measureLoop((except) => {
+      const onEnd = (end: CaseEnd) => {
+        tally.add(end)
+        // It collects all garbage to see what is held.
+        if (growth !== undefined) except(() => growth.look(tally.runs))
+      }
+      return runMix({ cases, runs, inFlight, run, signal, onEnd })
+    })
     clearInterval(timer)
     tally.stop()
     await drain(lazaret)

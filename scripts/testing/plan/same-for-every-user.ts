@@ -108,7 +108,7 @@ export const sameForEveryUser = [
   'test-deep/real-projects.test.ts',
   'test-deep/sanitized-launcher.test.ts',
   'test-deep/soak.test.ts',
-  'test-deep/stress.test.ts',
+  'test-deep/stress.timing.test.ts',
   // As root they become others themselves.
   'test-deep/sudden-deaths.test.ts',
   'test/engine/refusals/missing-layers.test.ts',

@@ -15,7 +15,8 @@ import { FunctionCalls } from '../../runtimes/functions/function-calls.ts'
 import { HostBudget } from '../../runtimes/channel/host-budget.ts'
 import { tellCaller } from '../../runtimes/channel/tell-caller.ts'
 import { whenAborted } from '../../runtimes/work/patience.ts'
-import type { ContextProcess, ProcessLoss } from './context-process.ts'
+import type { ContextProcess } from './context-process.ts'
+import type { ProcessLoss } from './entry-listener.ts'
 
 export interface EntryWishes {
   /** Null for no limit. */

@@ -16,7 +16,6 @@ import { explainFailure } from '../../jail/launch/launch.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
 import { heldBy } from '../../jail/limits/plan-limits.ts'
 import { Channel } from '../../runtimes/channel/channel.ts'
-import type { ChannelListener } from '../../runtimes/channel/channel-listener.ts'
 import { frameMessage } from '../../runtimes/channel/message-frame.ts'
 import { readStatus, requireConfined } from '../../runtimes/work/observed.ts'
 import { withPatience } from '../../runtimes/work/patience.ts'
@@ -25,22 +24,8 @@ import type { CommandEvidence } from '../commands/command-end.ts'
 import type { Spaces } from '../spaces.ts'
 import type { ContextProgram } from './context-program.ts'
 import { ContextSpace } from './context-space.ts'
+import type { EntryListener, ProcessLoss } from './entry-listener.ts'
 import { refusedByStep } from './fork-obstacles.ts'
-
-/** An end of a process that is not known, or was not requested. */
-export interface ProcessLoss {
-  /** Null if it is gone with its space. */
-  readonly report: ProcessReport | null
-  readonly oomKills: number
-  readonly exceeded: Exceeded | null
-}
-
-/** The events for one piece of code. */
-export interface EntryListener extends ChannelListener {
-  readonly onOutput: (stream: Stream, bytes: Buffer) => void
-  /** The process has ended, maybe before it could begin this. */
-  readonly onLost: (loss: ProcessLoss) => void
-}
 
 /** The stream of a process that has ended. */
 const closed = new PassThrough().destroy()
@@ -125,11 +110,17 @@ export class ContextProcess implements ProcessListener {
     const { clock } = this.#parts.spaces.parts
     this.#shared.hold(this, true)
     const fork = new ContextProcess(this.#parts, this.#shared, this)
-    const stop = clock.after(forkMs, () => this.kill())
+    let over = Promise.resolve()
+    const stop = clock.after(forkMs, () => {
+      this.kill()
+      over = withPatience(this.#over.promise, endMs, clock)
+    })
     try {
       return await fork.#born()
     } finally {
       stop()
+      // Otherwise the next code would begin in a process that is about to die.
+      await over
       this.rest()
     }
   }

@@ -207,7 +207,7 @@ for (const runtime of ['bun'] as const) {
       realm: 'bare',
       code,
       input: { a: [1, new Date(0), new Map([[1, new Uint8Array(2)]])] },
-      limits: { wallMs: 20_000 },
+      limits: { wallMs: 60_000 },
     })
 
   for (const [name, code] of Object.entries(ways)) {

@@ -138,7 +138,8 @@ harness.fork = lie`),
   })
 
   test('a context that reports that it is ready and does not fork is ended after a while, but its forks are not', async () => {
-    await using both = await forked(sandbox, `import os, time\nx = 1\n${harness}`)
+    // The kernel needs a while to end a process with this much memory.
+    await using both = await forked(sandbox, `import os, time\nx = 1\nbig = b"x" * (200 << 20)\n${harness}`)
     await valueOf(both.origin.runCode('harness.fork = lambda *_: time.sleep(1000)'))
     const waiting = both.origin.fork()
     const next = both.origin.runCode('x')

@@ -7,7 +7,8 @@ import { systemClock } from '../../../src/core/clock.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
 import { ContextEntry } from '../../../src/sandbox/contexts/context-entry.ts'
-import type { ContextProcess, EntryListener } from '../../../src/sandbox/contexts/context-process.ts'
+import type { ContextProcess } from '../../../src/sandbox/contexts/context-process.ts'
+import type { EntryListener } from '../../../src/sandbox/contexts/entry-listener.ts'
 
 const killed = { report: null, oomKills: 0, exceeded: null } as const
 
