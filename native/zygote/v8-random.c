@@ -6,12 +6,14 @@
  */
 #include "v8-random.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 enum {
   GENERATORS_MAX = 16,
@@ -20,6 +22,8 @@ enum {
   MAPPINGS_MAX = 2048,
   /* Larger mappings are V8's reservations for compiled code, which are mostly empty. */
   MAPPING_BYTES_MAX = 64 * 1024 * 1024,
+  PAGE_BYTES = 4096,
+  COPIED_BYTES = 16 * PAGE_BYTES, /* the usual capacity of a pipe */
 };
 
 struct state {
@@ -96,24 +100,73 @@ static int list_mappings(void) {
   return count;
 }
 
-static bool search_generators(struct mapping where) {
-  for (uintptr_t at = where.from; at + sizeof(struct generator) <= where.until; at += sizeof(uint64_t)) {
-    struct generator *place = (struct generator *)at;
-    if (!is_generator(place)) continue;
-    if (generator_count == GENERATORS_MAX) return false;
-    generators[generator_count].place = place;
-    generators[generator_count++].seen = place->state;
+/*
+ * Other threads unmap memory at any time. So it is copied through a pipe: the kernel reports a page that is gone, where a
+ * load would crash.
+ */
+struct copier {
+  int from_pipe, into_pipe;
+  _Alignas(16) uint8_t copied[COPIED_BYTES];
+};
+
+static bool open_copier(struct copier *copier) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return false;
+  copier->from_pipe = ends[0];
+  copier->into_pipe = ends[1];
+  return true;
+}
+
+static void close_copier(const struct copier *copier) {
+  close(copier->from_pipe);
+  close(copier->into_pipe);
+}
+
+/* How many bytes could be copied. */
+static size_t copy_from(struct copier *copier, uintptr_t from, size_t bytes) {
+  ssize_t count = write(copier->into_pipe, (const void *)from, bytes);
+  return count <= 0 || read(copier->from_pipe, copier->copied, (size_t)count) != count ? 0 : (size_t)count;
+}
+
+static void clear_state(struct copier *copier, struct state *place) {
+  struct state zeros = {0, 0};
+  if (write(copier->into_pipe, &zeros, sizeof zeros) != sizeof zeros) return;
+  if (read(copier->from_pipe, place, sizeof zeros) != sizeof zeros) (void)!read(copier->from_pipe, &zeros, sizeof zeros);
+}
+
+/* Whether everything was looked at. `look` gets each aligned place with a copy of its `size` bytes, until it returns false. */
+static bool look_at(struct copier *copier, struct mapping where, size_t size, bool (*look)(uintptr_t place, const void *copy)) {
+  for (uintptr_t at = where.from; at + size <= where.until;) {
+    size_t left = where.until - at;
+    size_t count = copy_from(copier, at, left < COPIED_BYTES ? left : COPIED_BYTES);
+    size_t offset = 0;
+    for (; offset + size <= count; offset += sizeof(uint64_t)) {
+      if (!look(at + offset, copier->copied + offset)) return false;
+    }
+    at = offset > 0 ? at + offset : (at | (PAGE_BYTES - 1)) + 1;
   }
   return true;
 }
 
+static bool note_generator(uintptr_t place, const void *copy) {
+  if (!is_generator(copy)) return true;
+  if (generator_count == GENERATORS_MAX) return false;
+  generators[generator_count].place = (struct generator *)place;
+  generators[generator_count++].seen = ((const struct generator *)copy)->state;
+  return true;
+}
+
 int find_generators(void) {
+  static struct copier copier;
+  if (!open_copier(&copier)) return -1;
   int count = list_mappings();
+  bool fits = true;
   generator_count = 0;
-  for (int i = 0; i < count; i++) {
-    if (mappings[i].is_heap && !search_generators(mappings[i])) return -1;
+  for (int i = 0; i < count && fits; i++) {
+    if (mappings[i].is_heap) fits = look_at(&copier, mappings[i], sizeof(struct generator), note_generator);
   }
-  return generator_count;
+  close_copier(&copier);
+  return fits ? generator_count : -1;
 }
 
 bool generators_have_drawn(void) {
@@ -146,28 +199,30 @@ static int8_t slots[SLOTS];
 
 static size_t slot_of(double number) { return (uint64_t)(number * (double)(UINT64_C(1) << 53)) % SLOTS; }
 
-static int find_number(uint64_t a, const double drawn[NUMBERS_READY]) {
-  if (a == 0 || slots[(a >> 11) % SLOTS] < 0) return -1;
+static const double *drawn;
+static struct copier states;
+static int found;
+
+static bool forget_number(uintptr_t place, const void *copy) {
+  uint64_t a = ((const struct state *)copy)->a;
+  if (a == 0 || slots[(a >> 11) % SLOTS] < 0) return true;
   for (int i = 0; i < NUMBERS_READY; i++) {
-    if (to_number(a) == drawn[i]) return i;
+    if (to_number(a) != drawn[i]) continue;
+    clear_state(&states, (struct state *)place);
+    found = i;
   }
-  return -1;
+  /* A garbage collection that moves the state may leave an unused copy behind, so the search continues. */
+  return true;
 }
 
-int forget_seed(const double drawn[NUMBERS_READY]) {
+int forget_seed(const double last[NUMBERS_READY]) {
+  if (!open_copier(&states)) return -1;
   memset(slots, -1, sizeof slots);
-  for (int i = 0; i < NUMBERS_READY; i++) slots[slot_of(drawn[i])] = (int8_t)i;
+  for (int i = 0; i < NUMBERS_READY; i++) slots[slot_of(last[i])] = (int8_t)i;
+  drawn = last;
+  found = -1;
   int count = list_mappings();
-  int found = -1;
-  for (int i = 0; i < count; i++) {
-    for (uintptr_t at = mappings[i].from; at + sizeof(struct state) <= mappings[i].until; at += sizeof(uint64_t)) {
-      struct state *place = (struct state *)at;
-      int index = find_number(place->a, drawn);
-      if (index < 0) continue;
-      /* A garbage collection that moves the state may leave an unused copy behind, so the search continues. */
-      *place = (struct state){0, 0};
-      found = index;
-    }
-  }
+  for (int i = 0; i < count; i++) look_at(&states, mappings[i], sizeof(struct state), forget_number);
+  close_copier(&states);
   return found;
 }

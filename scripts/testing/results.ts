@@ -17,7 +17,7 @@ export interface PassResults {
   readonly skipped: readonly SkippedTest[]
   /** The tests that failed, by file and name. */
   readonly failures: readonly string[]
-  /** The first line of what each of them said, by the same names. */
+  /** What each of them said, and where, by the same names. */
   readonly reasons: Readonly<Record<string, string>>
   /** Those that failed beside others and passed when their file ran once more, alone. */
   readonly unsteady: readonly string[]
@@ -89,5 +89,12 @@ function reasonOf(event: TestEvent): string {
   if (error instanceof Error && 'exitCode' in error && error.exitCode === stuckStatus) return wasStuck
   const cause = error instanceof Error ? (error.cause ?? error) : error
   const text = cause instanceof Error ? cause.message : inspect(cause)
-  return JSON.stringify(text.trim().split('\n', 1)[0]?.slice(0, reasonCharsMax))
+  const place = cause instanceof Error ? placeOf(cause) : undefined
+  const said = JSON.stringify(text.trim().replaceAll(/\s+/g, ' ').slice(0, reasonCharsMax))
+  return place === undefined ? said : `${said} (${place})`
+}
+
+/** The line of the first call in a test. */
+function placeOf({ stack = '' }: Error): string | undefined {
+  return /\b(?:test|test-deep)\/[\w/.-]+\.ts:\d+/.exec(stack)?.[0]
 }

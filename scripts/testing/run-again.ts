@@ -4,8 +4,8 @@ import type { PlannedProcess } from './plan/processes.ts'
 import { wasStuck } from './results.ts'
 import type { PassResults } from './results.ts'
 
-/** More failures than this are caused by the change, not by a slow machine. */
-const failedFilesMax = 3
+/** If one file in twenty fails, or more, the change is the cause. A machine that others keep busy fails fewer. */
+const failedFilesMax = (files: number): number => Math.max(3, Math.floor(files / 20))
 
 /**
  * Node's runner reads the reports of a test process in chunks, and fails if a chunk ends within a header. Then the process
@@ -33,7 +33,7 @@ export function fewFailed(files: readonly string[], { failures }: PassResults): 
   const isAll = failures.every(
     (failure) => isOfSupport(failure) || failed.some((file) => isOf(file, failure)),
   )
-  return isAll && failed.length <= failedFilesMax && failed.length < files.length ? failed : []
+  return isAll && failed.length <= failedFilesMax(files.length) && failed.length < files.length ? failed : []
 }
 
 /** The results of a pass, with the second results of `files`. */

@@ -50,7 +50,17 @@ test('a failure in a contract belongs to the test file that ran it', async () =>
   ])
   const shared = (file: string) => `${file}: test/contracts/receipt.ts: shared`
   assert.deepEqual(failures, ['test/a.test.ts: own', shared('test/b.test.ts'), shared('test/c.test.ts')])
-  assert.equal(reasons[shared('test/b.test.ts')], '"shared is wrong"')
+  assert.match(
+    reasons[shared('test/b.test.ts')] ?? '',
+    /^"shared is wrong" \(test\/scripts\/results\.test\.ts:\d+\)$/,
+  )
+})
+
+test('the reason of a failure is one line with both values', async () => {
+  const error = new Error('Expected values to be strictly equal:\n\n2 !== 1\n')
+  error.stack = 'no calls'
+  const { failures, reasons } = await report([failed('test/a.test.ts', 'own', 1, error)])
+  assert.equal(reasons[failures[0] ?? ''], '"Expected values to be strictly equal: 2 !== 1"')
 })
 
 test('a failure at the end of a shared process belongs to none of its files', async () => {
