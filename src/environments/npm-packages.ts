@@ -28,6 +28,17 @@ export const npmSummary = z.tuple([
   z.string().regex(/^[\w.+-]{1,300}$/),
 ])
 
+/**
+ * A shell function that runs npm without V8's threads. At the end of a process, Node waits for a thread that may be
+ * compiling, and the thread may wait for a garbage collection by the main thread: on a busy machine npm hung for ever
+ * once in about 200 times (nodejs/node#54918). An `npm` that is not a script of Node starts as it is.
+ */
+const npmFunction = [
+  'npm() { local file first;',
+  'file=$(readlink -f "$(type -P npm)"); read -r first <"$file";',
+  'if [[ $first == "#!"*node* ]]; then node --single-threaded "$file" "$@"; else command npm "$@"; fi; };',
+].join(' ')
+
 export interface NpmInstalled {
   readonly packages: readonly EnvironmentPackage[]
   readonly lock: { readonly manifest: string; readonly lockFile: string }
@@ -53,6 +64,7 @@ export async function installNpm(
   if (lock?.npm !== undefined) await sandbox.writeFile(`${npmProject}/package-lock.json`, lock.npm.lockFile)
   const options = '--ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel error'
   const words = [
+    npmFunction,
     ...(cache === undefined
       ? []
       : [`cp -r ${quote(cache)} /workspace/cache && export npm_config_cache=/workspace/cache &&`]),
@@ -66,7 +78,7 @@ export async function installNpm(
     command: words.join(' '),
     offlineHint: offline ? offlineHint : undefined,
   })
-  const summary = await installer.ask(`node -e ${quote(summarize)}`, summaryBytesMax)
+  const summary = await installer.ask(`node --single-threaded -e ${quote(summarize)}`, summaryBytesMax)
   return {
     packages: readSummary(summary, npmSummary)
       .map(([name, version]) => ({ name, version }))
@@ -86,7 +98,7 @@ export async function runScripts(installer: Installer, packages: readonly string
   const names = packages.map(quote).join(' ')
   await installer.run({
     step: 'run-scripts',
-    command: `cd ${npmProject} && npm rebuild --offline -- ${names}`,
+    command: `${npmFunction} cd ${npmProject} && npm rebuild --offline -- ${names}`,
   })
 }
 
@@ -108,5 +120,8 @@ for (const name of readdirSync(folder)) {
 export async function replaceBinLinks(installer: Installer): Promise<void> {
   const folder = `${npmOut}/.bin`
   if (!(await installer.sandbox.exists(folder))) return
-  await installer.run({ step: 'compile', command: `node -e ${quote(replaceLinks(folder))}` })
+  await installer.run({
+    step: 'compile',
+    command: `node --single-threaded -e ${quote(replaceLinks(folder))}`,
+  })
 }
