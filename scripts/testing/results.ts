@@ -78,7 +78,7 @@ function nameIn(file: string, failure: string): string {
   return failure.startsWith(`${file}:`) ? failure : `${file}: ${failure}`
 }
 
-/** The reason of a failure: `stuck-process.ts` ended the process. */
+/** The reason of a failure: `stuck-process.ts` or `hung-exits.ts` ended the process. */
 export const wasStuck = 'the process was stuck, see above'
 
 const reasonCharsMax = 300
@@ -86,12 +86,17 @@ const reasonCharsMax = 300
 /** Quoted, because guests' words may be in it. */
 function reasonOf(event: TestEvent): string {
   const error: unknown = event.type === 'test:fail' ? event.data.details.error : undefined
-  if (error instanceof Error && 'exitCode' in error && error.exitCode === stuckStatus) return wasStuck
+  if (wasEnded(error)) return wasStuck
   const cause = error instanceof Error ? (error.cause ?? error) : error
   const text = cause instanceof Error ? cause.message : inspect(cause)
   const place = cause instanceof Error ? placeOf(cause) : undefined
   const said = JSON.stringify(text.trim().replaceAll(/\s+/g, ' ').slice(0, reasonCharsMax))
   return place === undefined ? said : `${said} (${place})`
+}
+
+function wasEnded(error: unknown): boolean {
+  if (!(error instanceof Error && 'exitCode' in error && 'signal' in error)) return false
+  return error.exitCode === stuckStatus || error.signal === 'SIGKILL'
 }
 
 /** The line of the first call in a test. */

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { endHungExits, exitsVariable } from './hung-exits.ts'
 import { lostLaunchers } from './lost-launchers.ts'
 import { pathWithOwnPython } from './own-python.ts'
 import type { Pass } from './plan/passes.ts'
@@ -106,6 +107,7 @@ interface Folders extends Disposable {
   /** Node's compile cache: each test file is a process, and most load the same modules. */
   readonly compiled: string
   readonly results: string
+  readonly exits: string
   /** The generated files that each run several test files in one process. */
   readonly groups: string
   readonly without: WithoutLayers | undefined
@@ -119,6 +121,7 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
     temporary: inRoot('tmp'),
     compiled: inRoot('compiled'),
     results: inRoot('results'),
+    exits: inRoot('exits'),
     groups: inRoot('groups'),
   }
   for (const folder of Object.values(folders)) mkdirSync(folder)
@@ -192,7 +195,8 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
     cwd: host.folder,
     env: { ...environment(pass, folders), ...host.environment },
   })
-  const isInTime = await waitFor(child, pass.wallMs)
+  const stopWatch = endHungExits(folders.exits)
+  const isInTime = await waitFor(child, pass.wallMs).finally(stopWatch)
   const results = readResults(resultsFile)
   const problems = isInTime ? [] : [`did not end within ${pass.wallMs / 1000} s`]
   if (results === undefined) problems.push('ended without results')
@@ -212,9 +216,9 @@ function findMissing(files: readonly string[], results: PassResults): string[] {
  * Another user gets nothing of the environment of the user who started the runner, which may name that user's folders.
  */
 function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.ProcessEnv {
-  const { home, temporary, compiled } = folders
+  const { home, temporary, compiled, exits } = folders
   const forks = isInForks === true ? { LAZARET_TESTS_IN_FORKS: '1' } : {}
-  const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, ...forks }
+  const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, ...exitsVariable(exits), ...forks }
   if (userId === undefined) return { ...process.env, ...own, PATH: pathWithOwnPython() }
   const { PATH, NODE_EXTRA_CA_CERTS: certificates } = process.env
   return {

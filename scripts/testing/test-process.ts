@@ -3,12 +3,14 @@
  * threads and forks of the tests inherit the option that loads this.
  */
 import { isMainThread } from 'node:worker_threads'
+import { noteExit } from './hung-exits.ts'
 
 const [, file = ''] = process.argv
 /** From this version on the runner knows limits of single tests, and none of a process. */
 const limitsTestsSince = 24
 
 if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined) {
+  noteExit()
   const isFile = file.endsWith('.test.ts')
   if (isFile) await import('./say-processor-time.ts')
   const canBeStuck = Number.parseInt(process.versions.node) >= limitsTestsSince

@@ -74,7 +74,12 @@ test('a failure at the end of a shared process belongs to none of its files', as
 })
 
 test('the failure of a process that was ended because it was stuck says so', async () => {
-  const error = Object.assign(new Error('test failed'), { exitCode: stuckStatus })
-  const { failures, reasons } = await report([failed('test/a.test.ts', 'test/a.test.ts', 0, error)])
-  assert.equal(reasons[failures[0] ?? ''], wasStuck)
+  for (const how of [
+    { exitCode: stuckStatus, signal: null },
+    { exitCode: null, signal: 'SIGKILL' },
+  ]) {
+    const error = Object.assign(new Error('test failed'), how)
+    const { failures, reasons } = await report([failed('test/a.test.ts', 'test/a.test.ts', 0, error)])
+    assert.equal(reasons[failures[0] ?? ''], wasStuck)
+  }
 })
