@@ -104,7 +104,7 @@ export class CellWorkers implements AsyncDisposable {
     return ParkedWorker.park(program, this.#contextOf(shape, { place: ownView, signal, zygote }))
   }
 
-  /** The files are searched only once: a fork gets the files of its zygote. */
+  /** Prepared once for each zygote, whose files all its forks see. */
   #programOf(zygote: Zygote, shape: WorkerShape): Program {
     const { runtime, language, limits, key } = shape
     const { toolchains } = this.#parts

@@ -1,6 +1,6 @@
 /**
- * Workers that serve one job after another. At most this number of workers exist at one time. A job without a free
- * worker waits in a fair queue, and a worker that cannot continue is replaced at once.
+ * Workers that serve one job after another. At most `workersMax` of them exist at one time. A job without a free worker
+ * waits in a fair queue, and a worker that cannot continue is replaced at once.
  */
 import { holdProcess } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
@@ -11,7 +11,7 @@ import { Slot } from './slots.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
 import { WaitingJobs } from './waiting-jobs.ts'
 
-/** How often workers that were not needed since the last time are ended. */
+/** How often the pool ends workers that were not needed since the last check. */
 const idleMs = 30_000
 /** How long a worker may stay with one client while jobs of another client wait. */
 const patienceMs = 200

@@ -46,7 +46,7 @@ export class Lease implements AsyncDisposable {
     }
   }
 
-  /** Returns an unused worker. The machine reports at its own end if something of it could not be removed. */
+  /** Ends an unused worker. If part of it cannot be removed, the machine reports that when it is disposed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parts.onEnd()
     await this.#worker?.[Symbol.asyncDispose]().catch(() => undefined)

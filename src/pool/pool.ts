@@ -208,7 +208,7 @@ export class Pool {
     this.#lost++
     this.#end(worker)
     // The next worker may end unexpectedly too, so this counts as a failed start.
-    this.#fail(new Error('A worker that was waiting for its run ended.'))
+    this.#fail(new Error('A parked worker ended before its run.'))
   }
 
   #end(worker: ReadyWorker): void {

@@ -75,7 +75,7 @@ export class Pools implements AsyncDisposable {
   async lease({ job, runtime, environment }: LeaseRequest): Promise<Lease> {
     const { clock } = this.#parts
     const shape = this.shapeOf({ ...job.spec, environment }, runtime, job.limits)
-    // A parked cell has no files of certificates, and its relay knows of no secret proxy.
+    // A parked cell has no certificate files, and its relay knows no secret proxy.
     const mayWait = job.handles.secrets === undefined && canBeParked(job.spec, runtime)
     const pool = mayWait ? this.#poolOf(shape) : undefined
     const { client = '' } = job.spec
@@ -144,7 +144,7 @@ export class Pools implements AsyncDisposable {
     await Promise.allSettled(this.#refilling)
     await Promise.allSettled(this.#closing)
     await zygotes
-    // Those whose guests were parked have none now.
+    // Zygotes whose guests were parked have no guests now.
     await this.#workers.closeZygotes()
   }
 

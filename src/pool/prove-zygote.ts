@@ -1,4 +1,4 @@
-/** Tests on this machine that forks of an interpreter work, with its first fork. Engines do not promise that. */
+/** Tests an interpreter's first fork, because no engine promises that its forks work. */
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { ReadyWorker } from '../runtimes/work/worker.ts'

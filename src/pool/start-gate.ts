@@ -10,7 +10,7 @@ import { FairQueue } from './fair-queue.ts'
 /** A run behind this many others would wait for minutes. */
 const waitingMax = 10_000
 
-/** Permission to start one cell. Calling it returns the permission. */
+/** Permission to start one cell. Calling it gives the permission back. */
 export type Leave = () => void
 
 interface Waiter<W> {
@@ -53,7 +53,7 @@ export class StartGate<W> {
     if (signal.aborted) return Promise.resolve(null)
     if (this.isIdle) return Promise.resolve({ leave: this.start() })
     if (this.#queue.length >= waitingMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} are waiting.` })
+      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} runs are waiting.` })
     return new Promise((resolve) => {
       const waiter: Waiter<W> = {
         key,

@@ -1,4 +1,4 @@
-/** Warm threads of the `snippet` runtime. A thread runs one program at a time, and ends with a program that is ended. */
+/** Warm threads of the `snippet` runtime. A thread runs one program at a time. Ending a program ends its thread. */
 import { availableParallelism } from 'node:os'
 
 import type { Clock } from '../core/clock.ts'
@@ -74,7 +74,7 @@ export class Threads implements AsyncDisposable {
   }
 }
 
-/** Every program has a fresh VM in it, so it serves any client. */
+/** Serves any client, because each program gets a fresh VM. */
 class LastingThread implements LastingWorker<ThreadJob, SnippetExit> {
   readonly #thread = new SnippetThread(compileEngine)
   #isUsable = true

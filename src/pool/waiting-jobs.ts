@@ -58,7 +58,7 @@ export class WaitingJobs<Place> {
     this.#queue.take(wasThere(startNumber))?.turn.reject(reason)
   }
 
-  /** Refuses all that waited for this worker. Default: all. */
+  /** Refuses all jobs that waited for this worker; without a number, all jobs. */
   refuseAll(reason: unknown, startNumber = Number.POSITIVE_INFINITY): void {
     const suits = wasThere(startNumber)
     for (let job = this.#queue.take(suits); job !== undefined; job = this.#queue.take(suits))

@@ -1,8 +1,8 @@
 /**
- * The interpreters that workers are forks of: one for each requested language, realm and list of modules, and one for
- * each client if the operator wants that. If an interpreter cannot be forked (no namespaces, a Python without ctypes, a
- * module that starts threads, an untested Bun), workers are started one by one. Shell runs have no interpreter: their
- * cell has only the view, and each run is started in a space of it.
+ * The interpreters that workers are forked from: one for each requested language, realm and list of modules, and one
+ * for each client if the operator wants that. If an interpreter cannot be forked (no namespaces, a Python without
+ * ctypes, a module that starts threads, an untested Bun), workers are started one by one. Shell runs have no
+ * interpreter: their cell has only the view, and each run is started in a space of it.
  */
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
@@ -65,13 +65,13 @@ const zygotesMax = 16
 const idleMs = 10_000
 /** How long guests may take to end when the host is ending. */
 const patienceMs = 3000
-/** How long after a failed start no other zygote is tried. */
+/** After a failed start, the next attempt waits this long. */
 const pauseMs = 60_000
 
 export class Zygotes implements AsyncDisposable {
   readonly #parts: ZygotesParts
   readonly #kept = new Map<string, Kept>()
-  /** With the end of each. */
+  /** Zygotes that are closing, with a promise of their end. */
   readonly #retiring = new Map<Kept, Promise<void>>()
   /** The zygotes whose failure has been reported. */
   readonly #failing = new Set<string>()
