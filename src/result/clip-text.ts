@@ -39,7 +39,7 @@ function tailOf(text: string, lengthMax: number): string {
   return text.slice(line !== -1 && line - start <= lengthMax * lineShare ? line + 1 : start)
 }
 
-/** Not between the two halves of a character. */
+/** The end, moved so that it splits no surrogate pair. */
 function wholeEnd(text: string, end: number): number {
   const last = text.charCodeAt(end - 1)
   return last >= 0xd800 && last <= 0xdbff ? end - 1 : end

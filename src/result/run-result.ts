@@ -1,4 +1,4 @@
-/** The caller's result: plain data, and its other forms. */
+/** The caller's result: plain data, and the same as text and JSON. */
 import { toBase64 } from '../core/values/base64.ts'
 import type {
   FileDocument,

@@ -104,7 +104,7 @@ function describeDisplays(displays: readonly MimeBundle[]): string {
 
 /** For a program with nothing else to show. */
 function describePictures(count: number): string {
-  if (count === 0) return 'The program ended well and printed nothing.'
+  if (count === 0) return 'The program succeeded and printed nothing.'
   return `The program displayed ${count} ${count === 1 ? 'picture' : 'pictures'}.`
 }
 

@@ -27,7 +27,7 @@ const without = (layers: readonly string[], exitCode: number) => ({
 })
 
 const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
-  ['nothing', {}, 'The program ended well and printed nothing.'],
+  ['nothing', {}, 'The program succeeded and printed nothing.'],
   ['a value', { valueText: '42' }, 'value: 42'],
   ['output and a value', { stdout: 'a\nb\n', valueText: '42' }, 'stdout:\na\nb\n\nvalue: 42'],
   ['an exit code', { outcome: { kind: 'completed', exitCode: 3 } }, 'The program ended with exit code 3.'],
@@ -88,7 +88,7 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     },
     'stdout: try again later\n\nThe network policy refused evil.example (not-allowed).',
   ],
-  ['a network policy that refused nothing', refusedBy([]), 'The program ended well and printed nothing.'],
+  ['a network policy that refused nothing', refusedBy([]), 'The program succeeded and printed nothing.'],
   [
     'what the next code of a context finds',
     { outcome: { kind: 'timed-out', limit: 'wall', limitMs: 5 }, note: 'Variables are still there.' },
@@ -105,8 +105,8 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     without([], 1),
     `stderr: ${tryAgain}\n\nThe program ended with exit code 1.`,
   ],
-  ['a blank display', { displays: [{ 'text/plain': ' \n' }] }, 'The program ended well and printed nothing.'],
-  ['blank output', { stdout: '\n\n', valueText: ' ' }, 'The program ended well and printed nothing.'],
+  ['a blank display', { displays: [{ 'text/plain': ' \n' }] }, 'The program succeeded and printed nothing.'],
+  ['blank output', { stdout: '\n\n', valueText: ' ' }, 'The program succeeded and printed nothing.'],
 ]
 
 for (const [what, parts, text] of texts)

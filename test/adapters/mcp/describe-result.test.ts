@@ -83,7 +83,7 @@ test('large displays do not block the event loop, whether they are pictures or n
 test('each way to end is described, as data that fits its schema and as text', () => {
   const error = { name: 'TypeError', message: 'no', line: 3, column: 2, stack: 'at 3' }
   const cases: [RunResult['outcome'], string, boolean][] = [
-    [{ kind: 'completed', exitCode: 0 }, 'The program ended well and printed nothing.', false],
+    [{ kind: 'completed', exitCode: 0 }, 'The program succeeded and printed nothing.', false],
     [{ kind: 'completed', exitCode: 3 }, 'The program ended with exit code 3.', true],
     [{ kind: 'failed', exitCode: 1, error }, 'failed: TypeError: no (line 3)', true],
     [{ kind: 'syntax-error', error }, 'syntax-error: TypeError: no (line 3)', true],

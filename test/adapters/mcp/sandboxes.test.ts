@@ -227,7 +227,7 @@ test('every text has a visible character, because some model APIs refuse others'
   const shows = { code: `display({"image/png": "${png}"}, raw=True)` }
   assert.deepEqual(await textsOf('run_code', shows), ['The program displayed 1 picture.'])
   assert.deepEqual(await textsOf('run_code', { code: 'print()' }), [
-    'The program ended well and printed nothing.',
+    'The program succeeded and printed nothing.',
   ])
 })
 
