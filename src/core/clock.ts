@@ -12,7 +12,7 @@ export interface Clock {
   timestamp(): string
   /** Calls back after `ms`; the returned function cancels. */
   after(ms: number, callback: () => void): () => void
-  /** Calls back every `ms` until the returned function is called. Keeps no process from ending. */
+  /** Calls back every `ms` until the returned function is called. Does not keep the process alive. */
   every(ms: number, callback: () => void): () => void
   /** A fresh identifier. */
   id(): string

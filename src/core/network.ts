@@ -26,7 +26,7 @@ export interface NetworkPolicy {
   readonly connectionsMax?: number | undefined
   /** Bytes of all connections, both directions together. Default 1 GiB. */
   readonly bytesMax?: number | undefined
-  /** How long looking up and connecting to an address may take. Default 10 000. */
+  /** How long the lookup of a name and the connection may take together. Default 10 000. */
   readonly connectMs?: number | undefined
 }
 
@@ -44,7 +44,7 @@ export type RefusalReason =
   | 'not-allowed'
   /** A rule of `deny` names it. */
   | 'denied'
-  /** The host knows no address of this name. */
+  /** The name has no address. */
   | 'not-found'
   /** Its addresses are private, for special use, or those of the machine, and no rule names their range. */
   | 'special-address'

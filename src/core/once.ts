@@ -1,4 +1,4 @@
-/** A value that is made when it is first needed, and then kept: many runs need none of it. */
+/** A lazy value: made on first use, then kept. Many runs never need it. */
 export function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => (made ??= make())

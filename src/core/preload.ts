@@ -1,4 +1,4 @@
-/** What workers have loaded ahead of a run: modules of Python, packages of JavaScript. */
+/** What workers load ahead of a run: Python modules, JavaScript packages. */
 import type { Language } from './request.ts'
 
 /** The operator's modules and packages, by language. A plain list applies only to Python. */

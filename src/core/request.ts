@@ -77,7 +77,7 @@ interface RunFields {
    * the guest reach what it names, through the host, and nothing else.
    */
   readonly network?: Network
-  /** The client for whom the run is: rate limits, fair queues and the audit log use it. */
+  /** The client that the run is for: rate limits, fair queues and the audit log use it. */
   readonly client?: string | undefined
 }
 
@@ -92,10 +92,9 @@ export interface RunHandles {
   readonly signal?: AbortSignal | undefined
   /**
    * Called for each piece of output as it happens. The pieces of one stream come in order and none is lost. Pieces of
-   * stdout and stderr come in the order in which they were written, unless that was at the same moment (two pipes
-   * cannot tell). If it returns a promise, it is not called again until that settles. A guest that writes meanwhile is
-   * blocked, and its time runs on. `run()` resolves after the last piece was taken. What this function throws, `run()`
-   * throws.
+   * stdout and stderr come in the order in which they were written, unless they were written at the same moment. If it
+   * returns a promise, it is not called again until that settles. A guest that writes meanwhile blocks, and its wall
+   * time continues. `run()` resolves after the last piece was taken, and throws what this function throws.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
   /**

@@ -1,5 +1,5 @@
 /**
- * Secrets that a guest can use without knowing them: the guest gets a placeholder, and the host replaces it by the
+ * Secrets that a guest can use without knowing them: the guest gets a placeholder, and the host replaces it with the
  * value in outgoing requests.
  */
 

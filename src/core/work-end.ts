@@ -50,7 +50,7 @@ function reachedLimit(outcome: Outcome): ReachedLimit | undefined {
   return outcome.kind === 'out-of-memory' ? 'memory' : undefined
 }
 
-/** Of work that has thrown. */
+/** The end of work that threw. */
 export function endOfError(error: unknown): WorkEnd {
   if (!(error instanceof LazaretError)) return { outcome: 'fault' }
   const { kind, code, findings } = error

@@ -162,7 +162,7 @@ export const table = {
   CONNECTION_LOST: {
     kind: 'fault',
     message: 'The server could not be reached, or its answer broke off.',
-    hint: 'Check the address and that `lazaret serve` runs. Work whose connection ends is cancelled.',
+    hint: 'Check the address, and that `lazaret serve` is running. Work whose connection ends is cancelled.',
     httpStatus: 502,
     exitCode: 69,
     retryable: true,

@@ -20,7 +20,7 @@ export interface LazaretErrorDetails {
   readonly retryable?: boolean
   /** When it is worth trying again. */
   readonly retryAfterMs?: number
-  /** The findings because of which the code was rejected. */
+  /** The findings for which the code was rejected. */
   readonly findings?: readonly Finding[]
 }
 

@@ -29,7 +29,7 @@ export const sandboxRows = {
   ENVIRONMENT_FAILED: {
     kind: 'refusal',
     message: 'The environment cannot be built, or is damaged.',
-    hint: 'The message has the last lines of the installer.',
+    hint: 'The message has the last lines that the installer printed.',
     httpStatus: 422,
     exitCode: 65,
     retryable: false,

@@ -8,6 +8,6 @@ import { LazaretError } from './errors.ts'
 export function snippetsAreOff(): LazaretError {
   return new LazaretError('RUNTIME_UNAVAILABLE', {
     detail: 'The operator has disabled snippets: `pools.snippet.max` is 0.',
-    hint: 'Choose another runtime, or raise it.',
+    hint: 'Choose another runtime, or raise `pools.snippet.max`.',
   })
 }

@@ -61,7 +61,7 @@ function decodeInteger({ value }: Fields, isTrusted: boolean): unknown {
     if (match[2] === undefined) return BigInt(match[0])
     return match[1] === '-' ? -BigInt(match[2]) : BigInt(match[2])
   } catch {
-    // Longer than any integer of the engine.
+    // Longer than the engine's longest integer.
     return malformed
   }
 }

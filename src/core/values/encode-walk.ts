@@ -43,7 +43,7 @@ import { depthMax } from './value-depth.ts'
 export type Replace = (value: unknown, key: string | number) => unknown
 
 /**
- * A container whose members up to `next` are written. Linked, because lists have prototypes that guest code can patch.
+ * A container whose members up to `next` are written. Linked, because guest code can patch the prototype of arrays.
  */
 interface Frame {
   readonly parent: Frame | undefined
