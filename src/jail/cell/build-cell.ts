@@ -37,8 +37,8 @@ export interface BuiltCell {
   /** Its exit to the network, if it has a network policy. */
   readonly door?: Door | undefined
   /**
-   * Ends the cell, waits until it is gone and returns its ground. The cgroup's counts are lost then. Throws END_FAILED
-   * if something of it cannot be removed; the next call tries again.
+   * Ends the cell, waits until it is gone and releases its ground, with the cgroup's counts. Throws END_FAILED if
+   * something of it cannot be removed; the next call tries again.
    */
   clean(): Promise<void>
 }
@@ -50,7 +50,7 @@ export async function buildCell(
   clock: Clock,
 ): Promise<BuiltCell> {
   if (edge !== undefined && shape.place.work !== null) throw policyUnenforceable()
-  // Called first, so that the launcher starts while the plan is being made.
+  // Called first, so that host ids are claimed while the launcher starts.
   machine.prepare()
   const launching = await startLauncher(hasChannel, machine.nursery)
   let ground: LeasedGround | undefined
@@ -118,7 +118,7 @@ export async function release(ground: LeasedGround, { clock, work }: Remains): P
       return
     } catch (error) {
       if (tries === releaseTries)
-        return endAtOnce('What a cell was made of could not be removed', [
+        return endAtOnce('Parts of a cell could not be removed', [
           () => {
             throw error
           },
@@ -129,8 +129,8 @@ export async function release(ground: LeasedGround, { clock, work }: Remains): P
 }
 
 /**
- * For a cell that could not be built: removes everything of it. If something remains, the machine reports it at its own
- * end. Never throws, because the caller needs the reason why the cell could not be built.
+ * For a cell that could not be built: removes everything of it. If something remains, the machine reports it when it is
+ * disposed. Never throws, because the caller needs the reason why the cell could not be built.
  */
 export async function discard(
   { cell: starting }: Launching,

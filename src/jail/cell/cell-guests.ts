@@ -91,7 +91,7 @@ export class CellGuests {
   fail(id: number, failure: StepFailure): boolean {
     const guest = this.#guests.get(id)
     if (guest === undefined) return false
-    // If there was no room for the process, no end follows; the ends of other processes are ignored.
+    // If the cell had no room for the process, no exit frame follows. Any other exit frame is ignored.
     this.#forget(id, guest)
     guest.observer.onFailure(failure)
     return true

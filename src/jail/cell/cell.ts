@@ -1,7 +1,7 @@
 /**
- * A cell that has been built, and the host's end of its sockets. The launcher's stub is our child or our nursery's, and
- * the cell's pid 1 is a child of the stub. To end a cell the host tells the stub to kill pid 1: as its parent, the stub
- * can never hit an unrelated process.
+ * A cell, and the host's end of its sockets. The launcher's stub is our child or our nursery's, and the cell's pid 1 is
+ * a child of the stub. To end a cell the host tells the stub to kill pid 1: as its parent, the stub can never hit an
+ * unrelated process.
  */
 import type { Duplex } from 'node:stream'
 
@@ -18,10 +18,10 @@ import { putPayloads } from '../launch/put-frames.ts'
 import { encodeBegin, encodeSpawn } from '../launch/spawn-frame.ts'
 import { withinHost } from '../machine/hard-limits.ts'
 
-/** Created only on failure: an error records its stack, which takes too long for every cell that ends normally. */
+/** Created only on failure, because recording a stack takes too long for every cell that ends normally. */
 const wordless = () => new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a report.' })
 
-/** How long the stub may take to obey before it is killed itself; its death kills pid 1 too. */
+/** How long the stub may take before the host kills it; its death kills pid 1, too. */
 const killGraceMs = 1000
 export class Cell {
   /** The cell's private channel, if it was requested. */
@@ -31,7 +31,7 @@ export class Cell {
   /** Resolves when nothing of the cell is alive and all its output has arrived. Never rejects. */
   readonly gone: Promise<GoneReport>
 
-  /** Called when there is a pid 1: what the plan does before `clone` is done. */
+  /** Called when pid 1 exists: the plan's steps up to `clone` are done. */
   onBorn: () => void = () => undefined
   /** For a cell with a nursery in it (plan-family.ts): receives the nursery's reports about its launchers. */
   onNursery: ((frame: Frame) => void) | undefined
@@ -102,8 +102,8 @@ export class Cell {
   }
 
   /**
-   * Begins the run for which a process was started: these limits apply from now on, and its time runs. `observer` gets
-   * a `spawned` event, as if it had been started now. False if it has already ended.
+   * Begins the run for which a process was started: these limits apply from now on, and its wall time starts.
+   * `observer` gets a `spawned` event, as if it had been started now. False if it has already ended.
    */
   begin(id: number, spec: BeginSpec, observer: GuestObserver): boolean {
     if (!this.#guests.reassign(id, observer)) return false
@@ -162,7 +162,7 @@ export class Cell {
     this.#send(frameType.finish, id, new PayloadWriter().u32(exitCode).finish())
   }
 
-  /** Whether the cell keeps this process alive. */
+  /** Sets whether the cell keeps this process alive. */
   hold(isHeld: boolean): void {
     this.#launcher.hold(isHeld)
   }
@@ -182,7 +182,7 @@ export class Cell {
     if (!this.#isEnding) this.#control.pause()
   }
 
-  /** Reads on. */
+  /** Resumes reading. */
   resume(): void {
     this.#control.resume()
   }
@@ -191,7 +191,7 @@ export class Cell {
   end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
-    this.resume() // else its end stays unread
+    this.resume() // otherwise its end is never read
     // A launcher that waits for its plan is not a stub yet and reads only the control socket; closing that ends it.
     if (!this.#isPlanned) this.#control.end()
     if (this.#isReported) return
@@ -262,7 +262,7 @@ export class Cell {
     void this.#launcher.ended.then((cause) => cause && unstarted(cause))
   }
 
-  /** No process is alive any more; the stub's clean-up takes time, and nobody else would do it. */
+  /** No process is alive any more. The stub is not killed: its clean-up takes time, and nothing else would do it. */
   #reportGone(gone: (report: GoneReport) => void, payload: Buffer): void {
     gone(decodeGone(payload))
     this.#isReported = true

@@ -79,7 +79,7 @@ export async function openFamily<T>(
 }
 
 interface FamilyParts extends FamilyOptions {
-  /** The abstract name on which it listens; everybody on the machine can read it. */
+  /** The abstract name on which it listens; every user of the machine can read it. */
   readonly name: string
   readonly secret: Uint8Array
   readonly ground: LeasedGround
@@ -131,8 +131,8 @@ export class FamilyCell {
   }
 
   /**
-   * Opens a door for one of its spaces. Throws CELL_FAILED if there is no relay, or another one than this cell has
-   * reached.
+   * Opens a door for one of its spaces. Throws CELL_FAILED if there is no relay, or if the one that this cell has
+   * reached is lost.
    */
   openDoor(edge: Edge | undefined): Door | undefined {
     if (edge === undefined) return undefined
@@ -156,7 +156,7 @@ export class FamilyCell {
 
   /**
    * Sends the plan of a space to its launcher. Throws CELL_FAILED if there is no launcher, because the cell is gone or
-   * connections of strangers keep the host's out.
+   * other processes' connections keep the host's out.
    */
   async build(launch: Launch | null, plan: CellPlan): Promise<Cell> {
     const patience = this.#parts.clock.after(launchMs, () => launch?.giveUp())

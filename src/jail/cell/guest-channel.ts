@@ -1,7 +1,7 @@
 /**
  * The host's end of one process's own channel. The cell's pid 1 holds a socket to the guest and relays it: what the
- * guest writes comes as a stream beside its output, and what the host writes goes as standard input does, so a side
- * that does not read blocks only the other side.
+ * guest writes arrives like one more output stream, and what the host writes is sent like standard input. A side that
+ * does not read blocks only the other side.
  */
 import { Duplex } from 'node:stream'
 
@@ -12,7 +12,7 @@ const waitingBytesMax = 64 * 1024
 
 export interface ChannelDoor {
   readonly inlet: Inlet
-  /** Leaves what the guest writes unread, or reads on. */
+  /** Stops reading what the guest writes, or resumes. */
   readonly hold: (isHeld: boolean) => void
   /** Nobody reads any more. */
   readonly close: () => void

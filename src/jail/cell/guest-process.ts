@@ -11,7 +11,7 @@ export interface SpawnSpec extends HeldLimits {
   readonly env: Readonly<Record<string, string>>
   readonly folder: string
   readonly rlimits: readonly Rlimit[]
-  /** The whole stdin, or that it comes with `begin`. Absent means /dev/null. */
+  /** All of stdin, or `later` if it comes with `begin`. Absent means /dev/null. */
   readonly stdin?: Uint8Array | 'later'
   /**
    * What descriptor 3 is: the cell's private channel, or a socket of this process alone, which pid 1 relays. Absent:
@@ -55,7 +55,7 @@ export interface HeldLimits {
   readonly watched: Watched
 }
 
-/** What changes when the run of a process begins that was started ahead. */
+/** What changes in a process that was started ahead when its run begins. */
 export interface BeginSpec extends HeldLimits {
   /** New rlimits, which are never higher than its present ones. */
   readonly rlimits: readonly Rlimit[]
@@ -99,7 +99,7 @@ export interface CellUsage {
 
 /** Called as frames arrive, in order. */
 export interface ProcessListener {
-  /** The program has been executed; `status` is the kernel's /proc/<pid>/status of it, `pid` its number in the cell. */
+  /** The program has been executed; `status` is its /proc/<pid>/status, `pid` its number in the cell. */
   onSpawned(status: string, pid: number): void
   onOutput(stream: GuestStream, bytes: Buffer): void
   /** A limit was exceeded and everything in the cell was killed. */

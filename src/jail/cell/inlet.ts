@@ -1,9 +1,12 @@
-/** Bytes on their way to a guest, by its standard input or its channel; the receiving half is native/cell/inlets.c. */
+/**
+ * Bytes on their way to a guest, by its standard input or its channel; the receiving half is
+ * native/cell/serve/streams/inlets.c.
+ */
 import { inletCreditBytes } from '../launch/frames.ts'
 
 export interface InletDoor {
   readonly send: (bytes: Uint8Array) => void
-  /** Set when nothing more will be sent. */
+  /** Called when nothing more will be sent. */
   readonly end: () => void
 }
 
@@ -25,7 +28,7 @@ export class Inlet {
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#isOver || bytes.length === 0) return
     const rest = this.#waiting.length > 0 ? bytes : this.#sendPart(bytes)
-    if (rest.length > 0) this.#waiting.push(Buffer.from(rest)) // the caller may write over it
+    if (rest.length > 0) this.#waiting.push(Buffer.from(rest)) // the caller may overwrite it
     this.#feed()
     if (this.#waiting.length === 0) return
     this.#taken ??= Promise.withResolvers()

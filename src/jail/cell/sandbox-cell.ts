@@ -43,7 +43,7 @@ const memoryBytesOfOurs = 256 * 1024 * 1024
 export async function openSandboxCell(options: SandboxCellOptions): Promise<SandboxCell> {
   const { machine, clock, shape, limits } = options
   if (shape.workspace !== undefined) await requireQuietWorkspace(shape.workspace, clock)
-  // The control space has mounted the workspace, but the kernel charges what guests write to its first writer.
+  // The control space has mounted the workspace, but the kernel charges a file's pages to their first writer.
   const held = { ...limits, processesMax: processesOfOurs, memoryBytes: memoryBytesOfOurs }
   const wanted = { machine, clock, shape, owner: 'sandbox', limits: held } as const
   return openFamily({ ...wanted, hasDoors: options.edge !== undefined }, async (family) => {
@@ -82,7 +82,7 @@ export class SandboxCell implements AsyncDisposable {
     return this.#family.ground.identity
   }
 
-  /** Whether it keeps the host process alive. */
+  /** Sets whether it keeps the host process alive. */
   hold(isHeld: boolean): void {
     this.#family.cell.hold(isHeld)
   }
@@ -141,7 +141,7 @@ export class SandboxCell implements AsyncDisposable {
   }
 }
 
-/** It listens before it has a pid 1. */
+/** The cell listens before it has a pid 1. */
 async function askAhead(family: FamilyCell): Promise<Launch | null> {
   const { cell } = family
   const born = new Promise<true>((resolve) => {

@@ -26,7 +26,7 @@ export interface ZygoteOptions {
   readonly machine: Machine
   readonly clock: Clock
   readonly program: ZygoteProgram
-  /** Holds the zygote itself; its guests have their own limits. */
+  /** For the zygote itself; its guests have their own limits. */
   readonly limits: Limits
   /** How many guests at one time. */
   readonly guestsMax: number
@@ -34,14 +34,14 @@ export interface ZygoteOptions {
   readonly signal?: AbortSignal
 }
 
-/** An interpreter that speaks native/zygote on its descriptor 3. With an empty `argv` there is none. */
+/** An interpreter that speaks the protocol of native/zygote on its descriptor 3. With an empty `argv` there is none. */
 export interface ZygoteProgram {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly binds: readonly Bind[]
 }
 
-/** What importing may take; a large library with compiled parts takes seconds on a busy machine. */
+/** How long imports may take; a large library with compiled parts takes seconds on a busy machine. */
 const openMs = 60_000
 /** Room for pid 1, the zygote, two of Lazaret's processes for each space, and the short-lived processes of a fork. */
 const processesPerGuest = 3

@@ -27,7 +27,7 @@ export function readNumber(path: string): number {
   return Number(readFileSync(path, 'utf8'))
 }
 
-/** Where every counter is read to: it is decoded at once. */
+/** All counters are read into it, because each is decoded at once. */
 const counts = Buffer.alloc(256)
 
 /** A file with counts that is read repeatedly. It stays open after the first read, or after `open()`. */
@@ -95,7 +95,7 @@ export const kernelGroups: GroupFolders = { make: makeGroup, remove: removeGroup
 /** Whether the umask closes new folders to others. Programs set it when they start, so the first group tells. */
 let isMasked: boolean | undefined
 
-/** Launchers with ids of their own open files in it. */
+/** Lets others enter the group, because launchers with their own ids open files in it. */
 export function makeGroup(path: string): void {
   mkdirSync(path)
   isMasked ??= (statSync(path).mode & 0o055) !== 0o055

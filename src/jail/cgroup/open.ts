@@ -89,7 +89,7 @@ function findOwnGroups(): { version1?: Hierarchies; version2?: string; reason: s
   if (unified === undefined) return { reason: 'no cgroup file system is mounted' }
   const missing = missingControllers(unified)
   if (missing.length === 0) return { version2: unified, reason: '' }
-  return { reason: `${unified} is not given the controllers ${missing.join(', ')}` }
+  return { reason: `${unified} lacks the controllers ${missing.join(', ')}` }
 }
 
 function missingControllers(folder: string): CgroupController[] {

@@ -92,12 +92,15 @@ export function privateRangeOf(address: string): AddressRange | undefined {
   return specialRanges().private.find(({ range, set }) => range.family === family && set.has(address))?.range
 }
 
-/** Whether no rule can allow some of a range's addresses. */
+/** Whether a range has addresses that no rule can allow. */
 export function touchesClosed(range: AddressRange): boolean {
   return specialRanges().closed.some((other) => contains(other, range) || contains(range, other))
 }
 
-/** Whether a rule for this range opens special-use addresses: then the range lies inside one of theirs. */
+/**
+ * Whether a rule for this range opens special-use addresses, which it does inside one of their ranges, or one of the
+ * machine's own.
+ */
 export function touchesPrivate(range: AddressRange): boolean {
   return (
     specialRanges().private.some((other) => contains(other.range, range)) ||

@@ -175,8 +175,8 @@ export class Door implements DoorListener {
     const { target, left } = opening
     const expected = left.length === 0 ? undefined : this.#edge.expect(target, left)
     if (expected === undefined) return this.#tryNext(connection, opening, reason)
-    // Without the proxy the connection is refused. Otherwise the server would get placeholders, and the guest no
-    // reason.
+    // Without the proxy the connection is refused. Otherwise the server would get placeholders, and the guest would not
+    // learn why.
     opening.left = []
     const proxy = await expected.catch(() => undefined)
     if (proxy === undefined || this.#connections.get(connection) !== opening)

@@ -44,7 +44,7 @@ export function parseRule(text: string): Rule {
   if (name === undefined) throw new Error(`is not a name, a range of addresses or \`localhost\`: ${host}`)
   if (name === 'localhost' && !isBelow) return { kind: 'localhost', port }
   if (name === 'localhost' || name.endsWith('.localhost'))
-    throw new Error('names of this host are `localhost` alone')
+    throw new Error('names this host, for which a rule says only `localhost`')
   return { kind: isBelow ? 'below' : 'name', name, port }
 }
 

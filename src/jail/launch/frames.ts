@@ -87,7 +87,7 @@ export class FrameDecoder {
       })
       at = end
     }
-    // An empty view would keep up to 64 KiB for as long as the stream lasts.
+    // An empty view would keep up to 64 KiB alive for as long as the stream lasts.
     this.#rest = at === bytes.length ? nothing : bytes.subarray(at)
     return frames
   }

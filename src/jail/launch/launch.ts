@@ -53,7 +53,7 @@ export class WallRefused extends LazaretError {
   }
 }
 
-/** The kernel makes no overlay of a folder: it can be shown through another one, or as it is. */
+/** The kernel refuses an overlay of a folder, which can be shown through another one, or as it is. */
 export class ViewRefused extends LazaretError {
   /** The folder that was to be its layer. */
   readonly lower: string

@@ -38,7 +38,7 @@ function explain(path: string): { detail: string; hint: string } {
   const point = findMountWithoutExecution(realpathSync(path))
   if (point !== undefined)
     return {
-      detail: `The launcher lies on ${point}, which is mounted noexec.`,
+      detail: `The launcher is on ${point}, which is mounted noexec.`,
       hint: `Install the package elsewhere, or allow programs there: \`sudo mount -o remount,exec '${point}'\` (and in /etc/fstab).`,
     }
   return {

@@ -14,9 +14,9 @@ export interface Launcher {
   readonly channel: Duplex | null
   /** Resolves when its process has been reaped, or with the reason why there was none. Never rejects. */
   readonly ended: Promise<Error | undefined>
-  /** Whether its sockets keep this process from ending; they do until told otherwise. */
+  /** Sets whether its sockets keep this process alive; at first they do. */
   hold(isHeld: boolean): void
-  /** Sends SIGKILL to a launcher that does not obey, never to a process that got its pid afterwards. */
+  /** Sends SIGKILL to the launcher, never to a process that got its pid later. */
   kill(): void
 }
 
@@ -66,7 +66,7 @@ export function spawnRelay(): ChildProcess {
   return spawnAs('relay', ['ignore', 'ignore', 'ignore', 'pipe'])
 }
 
-/** One program is both. */
+/** The launcher and the relay are one program. */
 function spawnAs(argv0: 'cell' | 'relay', stdio: readonly (IOType | number)[]): ChildProcess {
   requireDescriptors(stdio.filter((one) => one === 'pipe').length * 2 + ofStarting)
   let child: ChildProcess

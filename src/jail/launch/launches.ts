@@ -37,7 +37,7 @@ export interface LaunchesOptions {
   readonly secret?: Uint8Array
   /** Has the nursery kill a launcher of this number. */
   readonly kill: (id: number) => void
-  /** Whether the host waits for any launcher, so that waiting for its end must keep this process alive. */
+  /** Called with whether the host waits for any launcher; if it does, the nursery's socket keeps this process alive. */
   readonly hold: (isHeld: boolean) => void
 }
 
@@ -129,7 +129,7 @@ export class Launches {
     this.#options.hold([...this.#children.values()].some(({ isHeld }) => isHeld))
   }
 
-  /** Without its parent nobody can hit a launcher safely; a cell that has lost its sockets ends on its own. */
+  /** Without its parent, no one can signal a launcher safely; a cell that has lost its sockets ends on its own. */
   #kill(id: number, close: () => void): void {
     if (this.#isLost) close()
     else this.#options.kill(id)
@@ -145,8 +145,8 @@ function isConnected(socket: Socket): Promise<boolean> {
 }
 
 /**
- * What connections to a nursery in a cell have to know. Two identifiers: of 256 bits 244 are random. Not in the pool of
- * `Buffer`, of which it would keep 64 KiB for as long as the cell lasts.
+ * The secret for connections to a nursery in a cell. It consists of two identifiers: 244 of its 256 bits are random. It
+ * is outside the pool of `Buffer`, of which it would keep 64 KiB alive as long as the cell.
  */
 export function makeSecret(clock: Clock): Buffer {
   const secret = Buffer.alloc(secretBytes)

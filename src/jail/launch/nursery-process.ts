@@ -15,7 +15,7 @@ const killGraceMs = 1000
 export class NurseryProcess {
   /** Its abstract name, without the NUL before it. */
   readonly name = `lazaret-${systemClock.id()}`
-  /** Resolves when it can launch, or, if it never will, with its end. */
+  /** Resolves when it can launch, or when it has ended first. */
   readonly standing: Promise<void>
   readonly #process: ServingProcess
   readonly #launches = new Launches({
@@ -70,7 +70,7 @@ export class NurseryProcess {
     return this.#process.end()
   }
 
-  /** If the nursery does not do it, because it was stopped, it is killed itself; its launchers are lost then. */
+  /** A stopped nursery does not do it, so it is killed itself, and its launchers are lost. */
   #killLauncher(id: number): void {
     this.#process.say(frameType.kill, id)
     const stop = systemClock.every(killGraceMs, () => {

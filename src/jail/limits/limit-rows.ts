@@ -38,7 +38,7 @@ export interface LimitFigures {
   readonly openFilesSoft?: number
   /** Open files of all processes together. Default: as many as the other limits allow. */
   readonly filesMax?: number | null
-  /** Whether it leaves room for other processes with the same id. */
+  /** Pending signals, if a guest has to leave room for other processes with the same id. */
   readonly pendingSignalsMax?: number
 }
 
@@ -72,7 +72,7 @@ export interface Watched {
   readonly filesMax: number | null
 }
 
-/** For one of our own processes. */
+/** For Lazaret's own processes. */
 export const unwatched: Watched = {
   memoryBytes: null,
   cpuMs: null,

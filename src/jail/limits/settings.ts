@@ -5,7 +5,7 @@
  */
 /**
  * Instances of inotify of all guests in the cell's user namespace. Each keeps 16,384 events of 512 bytes, which are not
- * counted without a cgroup. 128, the kernel's default, were 1 GiB.
+ * counted without a cgroup. The kernel's default of 128 would allow 1 GiB.
  */
 export const limitWatches = {
   do: 'setting',
@@ -14,8 +14,9 @@ export const limitWatches = {
 } as const
 
 /**
- * The most that the kernel lets wait in one TCP connection at each end. Its defaults are megabytes, so that a guest filled
- * 80 MiB of the machine's budget between two counts of pid 1. With 512 KiB, a connection through the loopback device is as fast.
+ * The most that the kernel lets wait in one TCP connection at each end. With its defaults of megabytes, a guest could
+ * fill 80 MiB of the machine's budget between two counts of pid 1. With 512 KiB, a connection through the loopback
+ * device is as fast.
  */
 export const limitTcp = [
   { do: 'setting', path: '/proc/sys/net/ipv4/tcp_rmem', value: '4096 131072 524288' },

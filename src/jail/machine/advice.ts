@@ -33,7 +33,7 @@ const adviceOnGuests: Readonly<Record<string, string>> = {
   'execute the program':
     'Guests may not execute it: here they have ids of their own, or the file system is mounted noexec. Install the interpreter and this package where every user can read and execute them.',
   'enter the working folder':
-    'Guests have ids of their own here, and may not come to their folder: set TMPDIR to one that every user may enter.',
+    'Guests have ids of their own here, and may not enter their folder: set TMPDIR to one that every user may enter.',
   'set an rlimit':
     'This process has the hard limit 0 on core files (`LimitCORE=` of systemd, `--ulimit core=` of Docker), while /proc/sys/kernel/core_pattern names a collector of cores, which would start for each guest that crashes: raise the limit to 1 byte or more.',
   'apply seccomp':
@@ -144,7 +144,7 @@ function adviseOnPolicy(
   return `${what} refused, and nothing here shows which part of the machine refused it: look into \`sudo dmesg\` and the policy of this machine (SELinux, seccomp of the service manager: \`RestrictNamespaces=no\` and no \`SystemCallFilter=\` in a unit).`
 }
 
-const needKernel = `Linux ${kernelMin.join('.')} or later has what cells are made of.`
+const needKernel = `cells need Linux ${kernelMin.join('.')} or later.`
 
 function isOld({ kernel: [major, minor] }: Surroundings): boolean {
   return major < kernelMin[0] || (major === kernelMin[0] && minor < kernelMin[1])
@@ -203,7 +203,7 @@ function adviseOnUnmappedIds({ idsMax }: Surroundings): string {
 }
 
 function adviseOnPoorRoot(container: Surroundings['container']): string {
-  const who = 'This is root without CAP_SYS_ADMIN, who may neither mount nor map ids for others.'
+  const who = 'This is root without CAP_SYS_ADMIN, which may neither mount nor map ids for others.'
   if (container === 'kubernetes')
     return `${who} Run as an ordinary user: \`securityContext: { runAsUser: 1000, runAsNonRoot: true }\`, with the profiles in docs/operate/deployment.md.`
   return `${who} Run as an ordinary user, who needs no privilege:\n${dockerFlags()}`

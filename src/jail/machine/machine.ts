@@ -242,7 +242,7 @@ export class Machine {
 
   /** Call when every cell is gone. Throws END_FAILED with what could not be removed; a second call tries again. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await endInOrder('What cells were made of could not be removed', [
+    await endInOrder('Parts of cells could not be removed', [
       () => this.nursery[Symbol.asyncDispose](),
       () => this.relays[Symbol.asyncDispose](),
       ...this.#leases.unreturned,

@@ -1,7 +1,7 @@
 /**
  * Parts of plans that are the same for many cells. A part is made once and reused, so its records are encoded once
- * (plan-records.ts). The memory is bounded: usually shapes are few, and for a caller with many shapes the parts are
- * made again.
+ * (plan-records.ts). The cache is bounded: shapes are usually few, and for a caller with many shapes the parts are made
+ * again.
  */
 const partsMax = 64
 

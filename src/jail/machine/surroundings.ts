@@ -1,7 +1,7 @@
 /**
  * What restricts this process: containers, profiles, sysctls. Never used to decide whether a cell can be built, which
- * is found out by building one; only to name who refused, and what to change.
- * Sources: proc(5), user_namespaces(7), the kernel's Documentation/admin-guide/LSM/apparmor.rst.
+ * is found out by building one; only to say what refused, and what to change. Sources: proc(5), user_namespaces(7), the
+ * kernel's Documentation/admin-guide/LSM/apparmor.rst.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { release } from 'node:os'

@@ -33,8 +33,8 @@ const machineFacts = [
 ]
 
 /**
- * Of the guest's own entry, by name: `net`, also below `task`, would be every connection of the host and the name of
- * every Unix socket; `mountinfo` is what the host has mounted.
+ * In the guest's own entry, each by name: `net`, also below `task`, lists every connection of the host and the name of
+ * every Unix socket, and `mountinfo` lists the host's mounts.
  */
 const ownFacts = [
   'auxv',

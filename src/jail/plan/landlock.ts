@@ -75,7 +75,7 @@ export function allPortsBut(ports: readonly number[]): PortRange[] {
     .filter(({ first, last }) => first <= last)
 }
 
-/** `readable` are the folders that the mount plan bound; everything writable is our own tmpfs. */
+/** `readable` are the folders that the mount plan binds read-only. */
 export function planLandlock(readable: readonly string[], more: MoreRights = {}): LandlockPolicy {
   const { writable = [], protectedPorts = [] } = more
   const protects = protectedPorts.length > 0

@@ -38,7 +38,7 @@ export function planWorkspaceSource(path: string, slot: number, identity: CellId
   return { do: 'open-workspace', slot, path, uid: id, gid: id }
 }
 
-/** There are thousands of cells but few shapes, so a plan that was made once is used again. */
+/** There are thousands of cells but few shapes, so plans are reused. */
 const shapesMax = 32
 const madeBefore = new WeakMap<HostView, Map<string, MountPlan>>()
 

@@ -20,7 +20,7 @@ import { readablePaths } from '../view/sources.ts'
 import type { SourceFacts } from '../view/sources.ts'
 
 export interface Family {
-  /** Abstract name of the host's network, without the NUL before it. */
+  /** The abstract name on which the cell listens, in the host's network namespace, without the NUL before it. */
   readonly name: string
   readonly secret: Uint8Array
   /** Where the host makes the cgroups of spaces. */
@@ -100,7 +100,7 @@ export interface SpaceGround extends Omit<CellGround, 'cgroupJoins'> {
   readonly cgroupJoins: readonly string[]
 }
 
-/** With a zygote, its guest is a fork of that; otherwise it is started. */
+/** If `isForked`, its guest is a fork of the zygote; otherwise it is started. */
 export function planSpace(
   shape: CellShape,
   ground: SpaceGround,

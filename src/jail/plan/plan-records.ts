@@ -139,7 +139,7 @@ interface SharedRow {
 /** By their first record. */
 const sharedRows = new WeakMap<PlanRecord, SharedRow>()
 
-/** Has these records encoded only once, wherever they are in a row. */
+/** Marks records that are encoded only once, wherever they occur in this order. */
 export function shareRow<Row extends readonly PlanRecord[]>(records: Row): Row {
   const [first] = records
   if (first !== undefined) sharedRows.set(first, { records })
@@ -161,7 +161,7 @@ export function encodePlan(records: readonly PlanRecord[]): Buffer {
   return plan.finish()
 }
 
-/** Its bytes are kept, so they are not in the pool of `Buffer`, of which they would keep 64 KiB. */
+/** The bytes are kept, so they are copied out of the pool of `Buffer`, of which they would keep 64 KiB alive. */
 function encodeRow(records: readonly PlanRecord[]): Uint8Array {
   const payload = new PayloadWriter(usualBytes)
   for (const record of records) encodeInto(payload, record)

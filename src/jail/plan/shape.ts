@@ -24,7 +24,7 @@ export interface CellShape {
   readonly files?: Readonly<Record<string, string>>
   /** Whether it is a sandbox's, with a place where a space may have its own home. */
   readonly isSandbox?: boolean
-  /** Whether its processes are only those of its spaces, which mount over its view what is their own. */
+  /** Whether all its processes are in spaces, each of which mounts its own parts over the view. */
   readonly isTemplate?: boolean
   /** A folder of the host that is its /workspace, for its guests to write to. */
   readonly workspace?: string
@@ -32,7 +32,7 @@ export interface CellShape {
   readonly protectedPorts?: readonly number[]
 }
 
-/** Who the cell is on the host. */
+/** The cell's identity on the host. */
 export type CellIdentity =
   /** Started by root: two host ids of its own, for pid 1 and for the guests. */
   | { readonly kind: 'own'; readonly firstId: number }
@@ -68,11 +68,11 @@ export interface HostView {
   readonly links: readonly { readonly path: string; readonly target: string }[]
   /** Files and folders of /etc to bind at their own path. */
   readonly etc: readonly string[]
-  /** What tells which packages the system is made of, for sandboxes. */
+  /** The database of the system's packages, for sandboxes. */
   readonly database: readonly string[]
   /** Small files of /etc, and those of /sys that number the processors, with their text, for sandboxes. */
   readonly texts: Readonly<Record<string, string>>
-  /** A program that creates links beside itself: in sandboxes it is where commands can write. */
+  /** A program that creates links beside itself: in sandboxes, it is linked where commands can write. */
   readonly corepack?: string | undefined
   /** Folders for which the kernel has refused the cell's own view; they are shown with the host's inodes. */
   readonly refusedLowers: readonly string[]

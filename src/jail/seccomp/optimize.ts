@@ -1,6 +1,6 @@
 /**
  * Shortens a program without changing its results. The kernel reads and compiles every instruction each time a filter
- * is loaded, which is once per guest process, so half the instructions are half the time.
+ * is loaded, which is once per guest process, so half the instructions take half the time.
  *
  * Jumps only go forward, so a program is a graph without cycles. It is walked from its start with what is known on the
  * way there: a word is not loaded twice, and a comparison whose outcome is known disappears. Parts that continue in the
@@ -24,7 +24,7 @@ interface Known {
   /** What the accumulator holds, where that is a word. */
   readonly held: Word | undefined
   readonly equal: readonly (Word & { readonly value: number })[]
-  /** The same for all that know the same. */
+  /** Equal if and only if the rest is equal. */
   readonly number: number
 }
 
@@ -55,7 +55,7 @@ function buildGraph(program: readonly Instruction[]): Node {
   function follow(index: number, known: Known): Node {
     const instruction = program[index]
     if (instruction === undefined)
-      throw new RangeError(`The program has no instruction ${index} to go on at.`)
+      throw new RangeError(`The program has no instruction ${index} to continue at.`)
     const { operand, ifTrue, ifFalse } = instruction
     const { held, equal } = known
     const after = index + 1
@@ -110,7 +110,7 @@ function internNodes(): (instruction: Instruction, next: readonly Node[]) => Nod
   }
 }
 
-/** What is put into the accumulator just before something else is, or before the end. */
+/** Whether the accumulator's new value is overwritten at once, or never read. */
 function isUnused(instruction: Instruction, { instruction: following }: Node): boolean {
   const kind = kindOf(following)
   return ['load', 'mask'].includes(kindOf(instruction)) && (kind === 'load' || kind === 'answer')

@@ -60,7 +60,7 @@ export function seccompProgram(options: SeccompOptions): Uint8Array {
   return known
 }
 
-/** For those who build the package, and for tests. */
+/** For the package's build, and for tests. */
 export function buildProgram(options: SeccompOptions): Uint8Array {
   const { auditArchitecture } = architectures[options.architecture]
   const program = [

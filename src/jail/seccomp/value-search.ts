@@ -38,7 +38,7 @@ function* group(sorted: readonly number[]): Generator<Group> {
   }
 }
 
-/** `after` is how many instructions of the search come behind these. */
+/** `after` is how many instructions of the search follow these. */
 function search(groups: readonly Group[], exits: Exits, after: number): readonly Instruction[] {
   const [only] = groups
   const to = { found: after + exits.found, missed: after + exits.missed }
@@ -58,7 +58,7 @@ function search(groups: readonly Group[], exits: Exits, after: number): readonly
 
 const isSingle = ({ values }: Group) => values.length === 1
 
-/** The shift is by the low five bits, which the range before it makes the place in the word. */
+/** Shifts by the low five bits: in the range that was checked, they are the place in the word. */
 function testBit({ first, values }: Group, to: Exits): readonly Instruction[] {
   const bits = values.reduce((word, value) => word | (1 << (value - first)), 0)
   const test = [

@@ -51,7 +51,9 @@ const ofPrograms = [
 /** Debian's Pythons have their sitecustomize there. */
 const pythonName = /^python3(\.\d+)?$/
 
-/** Debian's Javas are links into it, and do not start without. `management` has a place for a server's passwords. */
+/**
+ * Debian's Javas have links to these, and do not start without them. `management` has a place for a server's passwords.
+ */
 const javaName = /^java-\d+-openjdk$/
 const javaParts = /^(security|jfr|jvm-\w+\.cfg|logging\.properties)$/
 const javaTexts = /^(?!logging\.).*\.properties(\.\w+)?$/
@@ -93,7 +95,7 @@ function isOpenFile(path: string): boolean {
   return facts !== undefined && facts.isFile() && (facts.mode & 0o004) !== 0
 }
 
-/** The linker reads which folders the loader knows; here without the files that say it on the host. */
+/** The loader's folders, which the linker reads: one file instead of those that list them on the host. */
 function listLoaderFolders(): string {
   const folder = '/etc/ld.so.conf.d'
   if (!existsSync(folder)) return ''

@@ -83,7 +83,7 @@ function makeOwnFolder(): string {
 
 /**
  * Where guests have their own ids, the folder stays until this host alone has them: it is what shows which guests are
- * still to be ended. A live host that has the ids took them when nobody lived with them, or ends these guests now.
+ * still to be ended. A live host that has the ids took them while no process had them, or is ending these guests.
  */
 async function sweepRun(path: string, ids: UidAllocator): Promise<void> {
   const uid = ownerOf(path)

@@ -92,7 +92,10 @@ const whoRefused: Record<
   string,
   { name?: string; errno?: number; around: Partial<Surroundings>; hint: RegExp }
 > = {
-  'an old kernel': { around: { kernel: [5, 10] }, hint: /this is Linux 5\.10; Linux 5\.13 or later/ },
+  'an old kernel': {
+    around: { kernel: [5, 10] },
+    hint: /this is Linux 5\.10; cells need Linux 5\.13 or later/,
+  },
   'a count of network namespaces': {
     errno: ENOSPC,
     around: { sysctls: { ...nowhere.sysctls, 'user.max_net_namespaces': 0 } },

@@ -25,7 +25,7 @@ const idleMs = 120_000
 
 const connections = new WeakMap<Socket, Connection>()
 const contexts = new Map<string, SecureContext>()
-/** Below a wildcard a guest can name as many hosts as it likes. */
+/** With a wildcard, a guest can name any number of hosts. */
 const contextsMax = 64
 /** Requests of one connection that wait for answers: clients rarely send more than one. */
 const pipelinedMax = 16

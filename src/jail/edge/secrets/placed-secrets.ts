@@ -1,4 +1,6 @@
-/** Replaces placeholders by values in the places that a secret allows, and lists the texts to hide in answers. Pure. */
+/**
+ * Replaces placeholders with values in the places that a secret allows, and lists the texts to hide in answers. Pure.
+ */
 import type { SecretPlace } from '../../../core/secrets.ts'
 
 /** A secret that is for the host of a connection. */

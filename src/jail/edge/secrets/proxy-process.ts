@@ -63,7 +63,7 @@ function leaveRoot(): void {
     process.setgid?.(nobody)
     process.setuid?.(nobody)
   } catch {
-    // In a user namespace without that id, as for the relay.
+    // This user namespace has no such id. The relay keeps root in that case, too.
   }
 }
 

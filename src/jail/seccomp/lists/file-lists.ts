@@ -26,7 +26,7 @@ export const fileLists: readonly AllowList[] = [
       [7, 'F_SETLKW', 'Sets a lock, and waits for it.', 'CPython, mail programs'],
       [8, 'F_SETOWN', 'Sets which process gets SIGIO.', 'nginx, CPython'],
       [9, 'F_GETOWN', 'Returns which process gets SIGIO.', 'nginx, CPython'],
-      [10, 'F_SETSIG', 'Replaces SIGIO by another signal.', 'servers with signal-driven input'],
+      [10, 'F_SETSIG', 'Replaces SIGIO with another signal.', 'servers with signal-driven input'],
       [11, 'F_GETSIG', 'Returns the signal that replaces SIGIO.', 'servers with signal-driven input'],
       [15, 'F_SETOWN_EX', 'Sets which thread gets SIGIO.', 'servers with signal-driven input'],
       [16, 'F_GETOWN_EX', 'Returns which thread gets SIGIO.', 'servers with signal-driven input'],
