@@ -1,6 +1,7 @@
 /*
- * Filters on system calls (seccomp) and on files, sockets and signals (Landlock). Both programs come from the plan;
- * both apply to a guest, never to pid 1: Landlock would refuse it every later mount.
+ * Filters on system calls (seccomp) and on files, sockets and signals (Landlock). Both come from the plan. Seccomp
+ * applies to guests, never to pid 1. So does Landlock, which forbids mounts; only pid 1 of a sandbox's space applies it
+ * to itself, after its last mount.
  */
 #include "filters.h"
 #include "cell.h"

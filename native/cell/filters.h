@@ -14,7 +14,7 @@ void step_guest_filter(struct reader *record);
 void step_guest_landlock(struct reader *record);
 void step_restrict(struct reader *record);
 
-/* A ruleset that scopes these; it has no rules. -1 with errno where the kernel has no scopes. */
+/* A ruleset that scopes these and restricts nothing else. -1 with errno where the kernel has no scopes. */
 enum scopes { SCOPE_SOCKETS = 1, SCOPE_SIGNALS = 2 };
 int open_scope(uint64_t scoped);
 bool scope_signals(void); /* false where the kernel has no such scope */

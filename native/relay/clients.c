@@ -1,7 +1,7 @@
 /*
- * The relay listens at an abstract name of the host's network, which everybody there can read. So the first packet of a
- * connection has to be the relay's secret. Each later packet has to be the token of a door that the host has admitted,
- * with that door's sockets. A client that sends anything else is disconnected.
+ * The relay listens at an abstract name in the host's network namespace, which everybody there can read. So the first
+ * packet of a connection has to be the relay's secret. Each later packet has to be the token of a door that the host
+ * has admitted, with that door's sockets. A client that sends anything else is disconnected.
  */
 #include "clients.h"
 #include "doors.h"

@@ -139,7 +139,7 @@ static void throttle(struct door *door) {
   watch_door(door, false);
 }
 
-/* False: it has to wait, and so do the others of this door. */
+/* False: it has to wait, and so does everything else at this door. */
 static bool take_turn(struct door *door) {
   refill(door);
   if (door->allowance > 0 && host_keeps_up()) {

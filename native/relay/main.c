@@ -73,7 +73,7 @@ static _Noreturn void run_relay(void) {
   }
 }
 
-/* The linker leads here instead of to the launcher's own (--wrap=main). */
+/* The linker puts this in place of the launcher's main (--wrap=main). */
 int __real_main(void);
 int __wrap_main(int count, char **arguments);
 

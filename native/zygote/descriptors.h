@@ -1,6 +1,6 @@
 /*
- * Descriptors of an engine's own, which a fork must not share with its zygote and its siblings: epolls, eventfds and
- * the two ends of a pipe. They are recreated under the same numbers.
+ * An engine's own descriptors, which a fork must not share with its zygote and its siblings: epolls, eventfds, the two
+ * ends of a pipe and /dev/null. They are recreated under the same numbers.
  */
 #ifndef LAZARET_DESCRIPTORS_H
 #define LAZARET_DESCRIPTORS_H

@@ -24,7 +24,7 @@
 
 enum {
   THREADS_MAX = 32,
-  /* glibc's own, by which it changes ids in all threads: the one signal that a thread cannot block by way of glibc. */
+  /* glibc's own, with which it changes ids in all threads: glibc lets no thread block it. */
   PARK_SIGNAL = 33,
   NAME_BYTES = 16,          /* of the kernel */
   STACK_BYTES = 8192,       /* from clone(2) to the jump to the thread's own */

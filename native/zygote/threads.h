@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * In the zygote. `idle` names the threads that wait for work and hold no lock meanwhile, NULL last. Others get a while to
- * end. How many are parked now, or -1 with errno set: a thread of another kind remains, one is never idle, or there are
- * too many.
+ * In the zygote. `idle` names the threads that wait for work and hold no lock meanwhile, NULL last. Others get some
+ * time to end. Returns how many are parked, or -1 with errno set: a thread of another kind remains, one is never idle,
+ * or there are too many.
  */
 int park_threads(const char *const idle[]);
 

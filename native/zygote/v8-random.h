@@ -1,6 +1,6 @@
 /*
- * Where V8's random numbers come from. Each isolate has a generator of seeds; the Math.random of a realm takes one when
- * it is called for the first time, and then continues on its own. Forks would continue with the same ones.
+ * Where V8's random numbers come from. Each isolate has a generator of seeds. The Math.random of a realm takes a seed
+ * at its first call, and then continues on its own. Forks would continue with the same numbers.
  */
 #ifndef LAZARET_V8_RANDOM_H
 #define LAZARET_V8_RANDOM_H

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { CLAIM_BLOCKS_MAX = 4096 }; /* checked in one go */
+enum { CLAIM_BLOCKS_MAX = 4096 }; /* checked by one launcher */
 
 static bool claim(uint64_t first, uint32_t ids) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = ids};
@@ -29,7 +29,7 @@ static void release(uint64_t first, uint32_t ids) {
   if (fcntl(CHANNEL_FD, F_OFD_SETLK, &lock) != 0) fail("claim host ids");
 }
 
-/* Guests may outlive a host that was killed. getpriority(2) finds them in whatever namespace they are. */
+/* Guests may outlive a host that was killed. getpriority(2) finds them in any namespace. */
 static bool is_idle(uint64_t first, uint32_t ids) {
   for (uint32_t id = 0; id < ids; id++) {
     errno = 0;

@@ -1,7 +1,7 @@
 /*
  * A folder of the sandbox as a stream of records, which the host turns into a tar and back. A file's content follows
- * its record. Packed, it consists of pieces `u32 length, bytes`, the last of them empty, because the file may end
- * early; to be unpacked, of `size` bytes.
+ * its record. When packing, the content is pieces of `u32 length, bytes`, the last of them empty, because the file may
+ * end early. When unpacking, it is `size` bytes.
  *
  * unpack: no component of a path may be a link, so no entry can redirect a later one; and nothing is written through an
  * existing file: it is replaced.

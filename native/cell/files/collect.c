@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 enum {
-  DEPTH_MAX = 64,        /* folders in one another; also descriptors at one time */
-  ENTRIES_MAX = 100000,  /* looked at, files or not */
+  DEPTH_MAX = 64,        /* nested folders, and descriptors open at one time */
+  ENTRIES_MAX = 100000,  /* inspected, files or not */
   PATH_BYTES_MAX = 4096, /* PATH_MAX: the longest path of one system call, ours or the host's */
   LISTED_BYTES = 12,     /* u64 size, u32 length */
 };

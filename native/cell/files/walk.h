@@ -6,7 +6,7 @@
 #include "files/paths.h"
 
 enum {
-  TREE_DEPTH_MAX = 64, /* folders in one another; also descriptors at one time */
+  TREE_DEPTH_MAX = 64, /* nested folders, and descriptors open at one time */
   TREE_PATH_BYTES_MAX = (TREE_DEPTH_MAX + 1) * (NAME_BYTES + 1),
 };
 

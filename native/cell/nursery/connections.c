@@ -53,7 +53,9 @@ void drop_connections_of(uint32_t id) {
   }
 }
 
-/* The kernel recorded who connected, because everybody can read the name. In a cell that record is meaningless. */
+/*
+ * Everybody can read the name, so the kernel's record of who connected decides. In a cell that record is meaningless.
+ */
 static bool is_host(int fd) {
   if (secret) return true; /* its greeting decides */
   struct ucred peer;

@@ -1,8 +1,8 @@
 /*
  * Pid 1 of a cell in which guests are forked: it starts the zygote, an interpreter that never runs guest code, and then
  * serves as a nursery (nursery.c) for spaces: sets of namespaces inside this cell with their own pid 1, whose guest is
- * a fork of the zygote. The host reaches it by an abstract name of the host's network, which everybody can read, so
- * each connection has to send a secret.
+ * a fork of the zygote. The host reaches it by an abstract name in the host's network namespace, which everybody there
+ * can read, so each connection has to send a secret.
  */
 #include "nursery/family.h"
 #include "cell.h"

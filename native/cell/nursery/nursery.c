@@ -22,7 +22,7 @@
 enum { BACKLOG_MAX = 4096 }; /* connections not yet accepted; the kernel's own bound is often lower */
 
 static int signal_fd;
-static int zygote_fd = -1; /* its end means that there is no host any more */
+static int zygote_fd = -1; /* its end means that no guest can be forked any more */
 
 static void listen_for_children(void) {
   sigset_t child;

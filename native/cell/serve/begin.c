@@ -1,6 +1,6 @@
 /*
- * A guest that was started ahead of its run: from the BEGIN frame on it has the limits of the run, and its time runs.
- * Until then it has executed nothing but our harness.
+ * A guest that was started ahead of its run: from the BEGIN frame on it has the limits of the run, and its wall time
+ * counts. Until then it has executed nothing but our harness.
  */
 #include "serve/begin.h"
 #include "cell.h"

@@ -25,7 +25,9 @@ enum {
 
 enum { ARGUMENTS_MAX = 8192 }; /* argv plus environment entries of one spawn */
 
-/* First descriptor above the ones a guest may have; everything from here on is closed. */
+/*
+ * What a guest has above its standard streams: its channel, and the exec pipe, which execve closes. The rest is closed.
+ */
 enum { GUEST_CHANNEL_FD = 3, EXEC_FD = 4, GUEST_FDS = 5 };
 
 struct program {

@@ -38,7 +38,7 @@ static void handle_spawn(uint32_t id, struct reader *payload) {
   }
 }
 
-/* Not reaped yet, so it is still that process. */
+/* Whether it has ended. It is not reaped yet, so the pid is still its own. */
 static bool is_dead(pid_t pid) {
   siginfo_t end = {0};
   return waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid != 0;

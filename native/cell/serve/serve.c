@@ -203,8 +203,8 @@ void step_serve(struct reader *record) {
   require_whole(record);
   errno = EPROTO;
   /*
-   * All guests are killed at once: as pid 1 of a namespace, or as a warden that proves which processes a signal
-   * reaches.
+   * Only pid 1 of a namespace, or a warden that has proved which processes its signals reach, can kill all guests at
+   * once.
    */
   if (!cell.is_warded && getpid() != 1) fail("be pid 1 or a warden");
   take_guest_file_ids();

@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of each pair, the end that the guest uses: 0 to read from, 1 to write to. -1 if it has none. */
+/* Each pair is a read end and a write end, or -1. Of the channel's socket pair, the guest gets the second. */
 struct pipes {
   int output[STREAMS][2];
   int input[2];

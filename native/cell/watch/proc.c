@@ -66,8 +66,8 @@ static bool has_memory(const char *folder) {
 }
 
 /*
- * These cannot be inspected: a process that executes a file which its user cannot read, one that has ended, and our own
- * child before it executes its program, which lasts only a moment.
+ * A process is hidden if it executes a file that its user cannot read. Our own child is, too, until it executes its
+ * program, which takes only a moment.
  */
 bool is_hidden(const char *folder, const char *name) {
   enum { TRIES = 20, TRY_US = 10 * 1000 };

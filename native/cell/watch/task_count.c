@@ -15,7 +15,8 @@
 
 /*
  * Finds out how many processes and threads of this uid the kernel counts, including those that other containers hide:
- * it searches the smallest limit with which a fork still works. Runs in its own process, because it lowers the limit.
+ * it searches for the smallest limit with which a fork still works. Runs in its own process, because it lowers the
+ * limit.
  */
 static uint32_t probe_task_count(void) {
   enum { COUNT_MAX = 1 << 17 };

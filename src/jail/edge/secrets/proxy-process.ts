@@ -63,7 +63,7 @@ function leaveRoot(): void {
     process.setgid?.(nobody)
     process.setuid?.(nobody)
   } catch {
-    // This user namespace has no such id. The relay keeps root in that case, too.
+    // This user namespace has no such id.
   }
 }
 
