@@ -1,7 +1,7 @@
 /**
- * Bounds the memory that the long messages of one run take. Their length does not bound it: the value `[]` takes forty times
- * as much memory as its text. All messages of a run share these limits, because each leaves garbage that the engine
- * collects some time later. An accepted call returns its share.
+ * Bounds the memory that the long messages of one run take. Their length does not bound it: the value `[]` takes twenty
+ * times as much memory as its text. All messages of a run share these limits, because each leaves garbage that the
+ * engine collects some time later. An accepted call returns its share.
  */
 import type { MessageCost } from './message-cost.ts'
 

@@ -34,7 +34,7 @@ export class Displayed {
     if (bytes > this.#bytesLeft + freed || (at < 0 && this.#all.length >= displaysMax)) return false
     if (at < 0) this.#all.push(shown)
     else {
-      // An update replaces all displays with this id by one.
+      // An update replaces every display that has this id.
       this.#all = this.#all.filter((one, index) => index === at || one.id !== id)
       this.#all[at] = shown
     }

@@ -212,7 +212,7 @@ class Calls {
   }
 }
 
-/** Guest code may have replaced `prepareStackTrace` by a function that throws. */
+/** Guest code may have replaced `prepareStackTrace` with a function that throws. */
 function captureOrigin(): { readonly stack?: string } {
   const origin = {}
   try {

@@ -5,8 +5,8 @@
 export const preloadFlag = '--require'
 
 /**
- * The path of this harness. Not from `import.meta`, which a bundler replaces by the path at build time. Read before the
- * guest's program gets its own argv.
+ * The path of this harness. Not from `import.meta`, which a bundler replaces with the path at build time. Read before
+ * the guest's program gets its own argv.
  */
 export const harnessPath: string = takePreload() ?? process.argv[1] ?? ''
 

@@ -57,7 +57,7 @@ export async function askPython(path: string): Promise<PythonToolchain | null> {
   }
 }
 
-/** What the kernel answers while the process or the machine has too much open, and may not answer a moment later. */
+/** The kernel's errors for a temporary shortage of descriptors, processes or memory. */
 const shortages = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']
 
 function requireStarted(path: string, cause: unknown): void {

@@ -1,6 +1,6 @@
 """The part of the `python` runtime inside the cell: it runs one program and reports on descriptor 3.
 
-This file only loads the `guest_*.py` files beside it; `guest_run.py` has the course of a run. The protocol is
+This file only loads the `guest_*.py` files beside it; `guest_run.py` has the steps of a run. The protocol is
 in `channel-protocol.ts`, the value encoding in docs/guide/values.md. Nothing here is a wall: guest code can reach all of
 it through frames and `gc`, but gains nothing except other claims about itself. The kernel is the wall.
 """

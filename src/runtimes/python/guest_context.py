@@ -134,7 +134,7 @@ def serve(channel, request):
             continue
         exit_code = run_entry(context, names, entry)
         if run_part.getpid() != channel.process:
-            # A process that the entry forked, which has come to the end of the entry.
+            # A process that the entry forked, at the end of the entry.
             run_part.exit_process(exit_code)
         send_end(channel, exit_code)
 

@@ -23,8 +23,7 @@ def prepare_settings():
     folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", "matplotlib")
     if "MPLCONFIGDIR" not in os.environ:
         os.environ["MPLCONFIGDIR"] = folder
-        # Debian's matplotlib insists on such a file and has its own in /etc, which a cell does not show. Without a
-        # line it leaves every setting at its default.
+        # Debian's matplotlib insists on such a file. An empty one leaves every setting at its default.
         write_file(folder, "matplotlibrc", "")
     # The same for fontconfig: a folder for its cache, then the machine's own settings.
     if "FONTCONFIG_FILE" not in os.environ:

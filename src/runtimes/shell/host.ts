@@ -20,7 +20,7 @@ export const shellRuntime: Runtime = {
     fix: () => 'Install bash.',
     isShown: false,
   },
-  // Its cells differ only in what spaces have of their own. Building a space takes less than building a cell.
+  // Its cells differ only in what each space has for itself, and building a space takes less time than building a cell.
   zygote: {
     needsCgroup: true,
     plan: ({ toolchains, packages, readable }) => {

@@ -188,7 +188,7 @@ const isHeapFull = (thrown: unknown): boolean =>
 const lost = (cause: unknown): LazaretError =>
   new LazaretError('WORKER_LOST', { detail: `A snippet thread ended unexpectedly${reasonOf(cause)}.`, cause })
 
-/** Only Node's own: a thread does not start in a working folder that has been removed, for example. */
+/** Only Node's own errors: for example, no thread starts in a working folder that has been removed. */
 function reasonOf(cause: unknown): string {
   return cause instanceof Error && 'syscall' in cause ? `: ${cause.message}` : ''
 }

@@ -62,7 +62,7 @@ export class ParkedWorker implements ReadyWorker {
   readonly #built: BuiltCell
   readonly #context: ParkContext
   readonly #guest: WaitingGuest | null
-  /** What it was started with. */
+  /** The limits that it was started with. */
   readonly #parked: LimitPlan
   #isTaken = false
 

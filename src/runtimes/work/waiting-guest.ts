@@ -77,7 +77,7 @@ export class WaitingGuest implements ProcessListener {
   }
 
   onExceeded(what: string): void {
-    this.#lose(`passed a limit (${what})`)
+    this.#lose(`exceeded a limit (${what})`)
   }
 
   onUsage(): void {}
@@ -93,9 +93,7 @@ export class WaitingGuest implements ProcessListener {
   }
 
   #lose(how: string): void {
-    this.#life.fail(
-      new LazaretError('WORKER_LOST', { detail: `A worker that was waiting for its run ${how}.` }),
-    )
+    this.#life.fail(new LazaretError('WORKER_LOST', { detail: `A parked worker ${how}.` }))
   }
 
   /** Reads one answer. Later messages belong to the run. */
@@ -105,7 +103,7 @@ export class WaitingGuest implements ProcessListener {
     let answer = Buffer.alloc(0)
     const onData = (chunk: Buffer): void => {
       answer = Buffer.concat([answer, chunk])
-      if (answer.length > answerBytesMax) this.#lose('sent too long an answer')
+      if (answer.length > answerBytesMax) this.#lose('sent an answer that is too long')
       if (answer.length < 4 || answer.length < 4 + answer.readUInt32LE(0)) return
       channel.off('data', onData)
       channel.pause()

@@ -1,6 +1,7 @@
 /**
- * Replaces `eval` and the constructors of functions by wrappers that can be disabled. Libraries that are loaded before the
- * program may still use them. They are disabled before the program starts. V8's own switch has no effect in these isolates.
+ * Replaces `eval` and the constructors of functions with wrappers that can be disabled. Libraries that are loaded
+ * before the program may still use them. They are disabled before the program starts. V8's own switch has no effect in
+ * these isolates.
  */
 import { defineProperty, getPrototypeOf } from '../../../core/primordials.ts'
 import { refuse } from './security.ts'

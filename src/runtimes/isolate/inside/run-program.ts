@@ -13,7 +13,9 @@ import type { ValuesPart } from './values-part.ts'
 
 const bytesMaxDefault = 16 * 1024 * 1024
 const textMax = 64 * 1024
-/** Runs before the program: passes a function that reads the variable `output` to the last argument, and removes that. */
+/**
+ * Runs before the program: removes the last argument, and calls it with a function that reads the variable `output`.
+ */
 const passReader = '[].pop.call(arguments)(()=>output);'
 /** The lines that the engine adds before a function's body. */
 const headLines = 2

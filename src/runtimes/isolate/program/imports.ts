@@ -39,7 +39,7 @@ function tryParse(code: string, sourceType: 'script' | 'module'): acorn.Program 
   }
 }
 
-/** Replaces each `import()` by a call of a function that refuses, whose name has the same length. */
+/** Replaces each `import()` with a call of a function that refuses, whose name has the same length. */
 export function refuseImports(code: string, program?: acorn.Program): string {
   if (!/\bimport\b/.test(code)) return code
   const parsed = program ?? asScript(code)

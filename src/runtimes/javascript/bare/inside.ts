@@ -135,8 +135,8 @@ function describe(thrown: unknown): Described {
 }
 
 /**
- * Replaces an error that a function of the harness throws, such as a stack overflow, by one of this realm: an object of
- * the harness's realm would lead guest code out of the bare realm.
+ * Replaces an error that a function of the harness throws, such as a stack overflow, with one of this realm: an object
+ * of the harness's realm would lead guest code out of the bare realm.
  */
 function guarded({ print, sendValue, fail, setWaiting, mapPositions }: BareHost): BareHost {
   const orOwnError = <Result>(call: () => Result): Result => {

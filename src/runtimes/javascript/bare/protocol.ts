@@ -12,7 +12,7 @@ export interface BareHost {
   readonly fail: (name: string, message: string, stack: string | undefined) => void
   /** Whether the program's value is being awaited. */
   readonly setWaiting: (isWaiting: boolean) => void
-  /** Replaces the positions in `text` by positions in the code as written. */
+  /** Replaces the positions in `text` with positions in the code as written. */
   readonly mapPositions: (text: string) => string
 }
 

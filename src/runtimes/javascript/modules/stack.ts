@@ -44,7 +44,7 @@ export function installStackTraces(map: MapPosition): void {
   }
 }
 
-/** Replaces each `<code>:line:column` in `text` by the position in the code as written. */
+/** Replaces each `<code>:line:column` in `text` with the position in the code as written. */
 export function mapPositions(text: string): string {
   let mapped = ''
   let from = 0
