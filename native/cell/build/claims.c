@@ -26,7 +26,7 @@ static bool claim(uint64_t first, uint32_t ids) {
 
 static void release(uint64_t first, uint32_t ids) {
   struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = ids};
-  if (fcntl(CHANNEL_FD, F_OFD_SETLK, &lock) != 0) fail("claim host ids");
+  if (fcntl(CHANNEL_FD, F_OFD_SETLK, &lock) != 0) fail("release host ids");
 }
 
 /* Guests may outlive a host that was killed. getpriority(2) finds them in any namespace. */

@@ -51,6 +51,7 @@ void step_clone(struct reader *record) {
  */
 void step_guard(struct reader *record) {
   require_whole(record);
+  errno = EPROTO;
   if (cell.sync_fd < 0) fail("find the stub"); /* the plan has no clone record before this one */
   errno = EPERM;
   if (cell.own_uid != 0) fail("check the saved uid"); /* still root, because the plan has no set-ids record */
