@@ -38,8 +38,8 @@ export class Engine implements Lazaret {
   }
 
   /**
-   * Creates a Lazaret, and returns it with functions that only adapters of this package use, such as runs whose requests
-   * the adapter has checked itself.
+   * Creates a Lazaret, and returns it with functions for this package's own adapters, such as runs whose requests the
+   * adapter has already checked.
    */
   static open(
     options: LazaretOptions,

@@ -23,9 +23,7 @@ export function createLazaret(options: LazaretOptions = {}): Lazaret {
 /** A Lazaret, with its internal parts. */
 export type OpenEngine = ReturnType<typeof Engine.open>
 
-/**
- * For an adapter that needs more of isolates than a Lazaret's options offer, or that reads programs before they run.
- */
+/** For adapters that set more about isolates than a Lazaret's options allow, or that read programs before they run. */
 export function openEngine(options: LazaretOptions, isolates: IsolatesOptions = {}): OpenEngine {
   requireNode()
   return Engine.open(options, isolates)

@@ -82,7 +82,7 @@ const foldersSchema = once(() =>
 )
 
 type OpenParts = Omit<SandboxParts, 'onGone' | 'governor' | 'notary'>
-/** The shape as far as it is known before the interpreters are asked for their versions. */
+/** The parts that are known before the interpreters are asked for their versions. */
 type AskedParts = Omit<OpenParts, 'contexts' | 'pythonFolder' | 'packages'>
 
 /** Throws JAIL_UNAVAILABLE, INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */

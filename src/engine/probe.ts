@@ -92,7 +92,7 @@ function describeWall(
   return [describeRefusal(refusal), ...rows.filter(({ name }) => name !== 'own view')]
 }
 
-/** The names of the cell's own layers. */
+/** The host's own namespaces, of the kinds that the guest's were read for. */
 function hostNamespaces(observed: Trial['observed']): Record<string, string> {
   const told = Object.entries(observed).filter(([name, inside]) => name.startsWith('ns_') && inside !== '')
   const links = told.map(([name]) => name.slice('ns_'.length))
@@ -153,7 +153,7 @@ async function describeToolchain(
   }
 }
 
-/** Shell has none. */
+/** Why guests would have no harness. Shell runs need none. */
 function lackOfHarness(): string | undefined {
   try {
     guestBind()

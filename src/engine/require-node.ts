@@ -1,7 +1,10 @@
 import { LazaretError } from '../core/errors/errors.ts'
 
 const nodeMin = [22, 12] as const
-/** Hosts with other sockets, processes and threads than Node, on which nothing is tested. Under Bun, cells outlive `close()`. */
+/**
+ * Hosts whose sockets, processes and threads differ from Node's. Nothing is tested on them. Under Bun, cells outlive
+ * `close()`.
+ */
 const others = { bun: 'Bun', deno: 'Deno' } as const
 
 /** npm only warns about a Node that is too old. */

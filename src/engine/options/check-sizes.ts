@@ -19,7 +19,7 @@ export function checkSizes(spec: RunSpec, limits: Limits): void {
   })
   refuseAbove('files (in whole pages)', sum(sizes.map(onDisk)), { name: 'diskBytes', most: limits.diskBytes })
   refuseAbove('args and env', sum(strings.map((text) => Buffer.byteLength(text))), {
-    name: 'the most',
+    name: 'the maximum',
     most: stringBytesMax,
   })
   const entries = 1 + Object.keys(files).length + new Set(Object.keys(files).flatMap(listFolders)).size

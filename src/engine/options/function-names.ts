@@ -53,13 +53,13 @@ const words: Readonly<Record<Language, ReadonlySet<string>>> = {
   shell: new Set(),
 }
 
-const hasMeaning = 'is a name with a meaning of its own'
+const hasMeaning = 'is a name with a special meaning'
 
 const functionName = z
   .string()
   .max(nameLengthMax)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not an identifier')
-  .refine((name) => !ownNames.has(name), { error: 'is a name that every guest has already' })
+  .refine((name) => !ownNames.has(name), { error: 'is a name that every guest already has' })
   .refine((name) => !name.startsWith('__') && !(name in Object.prototype), {
     error: hasMeaning,
   })
@@ -107,5 +107,5 @@ export function checkFunctions(
     return
   }
   for (const name of names.filter((each) => words[language].has(each)))
-    context.addIssue({ code: 'custom', path: ['functions', name], message: `is a word of ${language}` })
+    context.addIssue({ code: 'custom', path: ['functions', name], message: `has a meaning in ${language}` })
 }

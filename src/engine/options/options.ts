@@ -150,15 +150,15 @@ export interface LazaretOptions {
   readonly minimumProtection?: ProtectionLevel
   /** Limits of a run that asks for none. A default above its ceiling is lowered, and receipts say so in `clamped`. */
   readonly defaults?: Partial<Limits>
-  /** Upper bounds of what requests may ask for; a higher limit is lowered, and the receipt says so. */
+  /** Upper bounds on what requests may ask for; a higher limit is lowered, and the receipt says so. */
   readonly ceilings?: Partial<Limits>
   /** Interpreters to use instead of the ones that Lazaret finds. */
   readonly toolchains?: ToolchainPaths
   /**
-   * Host folders that every guest may read, and where they appear, which may not be inside folders of the guest or the
-   * system. Programs in /workspace find JavaScript packages if their `node_modules` appears as `/node_modules`:
-   * `{ host: '/srv/app/node_modules', guest: '/node_modules' }`. If cells cannot have their own view of a folder, and
-   * it has sockets or named pipes, it is refused with JAIL_UNAVAILABLE.
+   * Host folders that every guest may read, and the paths where they appear, which may not be inside folders of the
+   * guest or the system. Programs in /workspace find JavaScript packages if their `node_modules` appears as
+   * `/node_modules`: `{ host: '/srv/app/node_modules', guest: '/node_modules' }`. If cells cannot have their own view
+   * of a folder, and it has sockets or named pipes, it is refused with JAIL_UNAVAILABLE.
    */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /**
@@ -169,9 +169,9 @@ export interface LazaretOptions {
    */
   readonly packages?: PackageFolders
   /**
-   * Where environments lie, how large one may be, and what their builds may reach. `folder`: `lazaret/environments` in
-   * `$XDG_DATA_HOME`, or else in `~/.local/share`. `bytesMax`: 1 GiB of files. `packageHosts`: besides the package sources,
-   * nothing.
+   * Where environments are stored, how large one may be, and what their builds may reach. `folder`:
+   * `lazaret/environments` in `$XDG_DATA_HOME`, or else in `~/.local/share`. `bytesMax`: 1 GiB of files.
+   * `packageHosts`: besides the package sources, nothing.
    */
   readonly environments?: EnvironmentsOptions
   /**
@@ -192,7 +192,8 @@ export interface LazaretOptions {
   readonly access?: Access
   /**
    * How many runs are active at one time, how much memory is promised to runs and sandboxes, and how many requests
-   * queue. Clients are admitted in turn; with a full queue a request is refused with QUEUE_FULL or CLIENT_QUEUE_FULL.
+   * queue. Clients are admitted in turn; when the queue is full, a request is refused with QUEUE_FULL or
+   * CLIENT_QUEUE_FULL.
    */
   readonly queue?: QueueOptions
   /** How many executions each client may begin in a minute, or false for no limit. Default false. */

@@ -23,7 +23,7 @@ import { checkSizes } from '../options/check-sizes.ts'
 import type { EngineGround } from '../ground.ts'
 import type { PlaceEnd, RunPlace, RunPlan, WarmUpPlan } from './run-place.ts'
 
-/** What an adapter of isolates decides and is not an option of a Lazaret. */
+/** What an adapter of isolates decides, in addition to the options of a Lazaret. */
 export interface IsolatesOptions extends Partial<
   Pick<LastingPoolParts<IsolateJob, Exit>, 'workersMax' | 'workersMin' | 'waitingMax' | 'crashes' | 'onEvent'>
 > {
@@ -31,7 +31,7 @@ export interface IsolatesOptions extends Partial<
   readonly libraries?: Readonly<Record<string, LibraryPlace>>
 }
 
-/** What else one job needs. */
+/** What one job needs in addition. */
 export interface IsolateTurn {
   readonly mode: IsolateMode
   /** Called when it has found its worker. */

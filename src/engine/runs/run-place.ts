@@ -9,7 +9,7 @@ import type { WarmUpRequest } from '../warm-up.ts'
 
 /** What is decided about a run before the policy admits it. */
 export interface RunPlan {
-  /** The limits, with the operator's defaults. */
+  /** The request, with the operator's defaults filled in. */
   readonly spec: RunSpec
   readonly runtime: RuntimeName
   readonly interpreter?: Interpreter | undefined

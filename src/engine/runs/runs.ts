@@ -48,7 +48,7 @@ export interface SettledRun {
 /** A program to read. */
 export type ValidationRequest = Pick<RunRequest, 'code' | 'language' | 'client' | 'signal'>
 
-/** The place and the kind of a run. */
+/** Where a run takes place, and what runs it there. */
 interface Stage {
   readonly place: RunPlace
   readonly act: (job: Job) => Promise<PlaceEnd>

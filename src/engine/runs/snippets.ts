@@ -1,4 +1,4 @@
-/** Runs of the `snippet` runtime: an engine in WebAssembly in a thread of this process, where others have a cell. */
+/** Runs of the `snippet` runtime: an engine in WebAssembly in a thread of this process, instead of a cell. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
@@ -155,7 +155,7 @@ function toExit({ end, usage }: ThreadsExit, limits: Limits, stdout: string): Ex
   }
 }
 
-/** In one piece: a snippet's output is available when it has ended. */
+/** In one piece: a snippet's output is available only when it has ended. */
 async function deliver({ stdout, wallMs }: Exit, onOutput: RunHandles['onOutput']): Promise<void> {
   if (onOutput === undefined || stdout === '') return
   const chunk: OutputChunk = { stream: 'stdout', bytes: Buffer.from(stdout), text: stdout, atMs: wallMs }

@@ -24,7 +24,7 @@ const wrong: readonly (readonly [options: unknown, detail: string])[] = [
   [{ validation: { imports: { python: 'math' } } }, 'validation.imports.python: must be a list.'],
   [{ rate: 30 }, 'rate: must be false or an object.'],
   [{ rate: { perMinute: '30' } }, 'rate.perMinute: must be a finite number.'],
-  [{ rate: { perminute: 30 } }, 'unknown key "perminute"; known are perMinute.'],
+  [{ rate: { perminute: 30 } }, 'unknown key "perminute"; known keys: perMinute.'],
   [{ timeoutSeconds: -1 }, 'timeoutSeconds: must be more than 0.'],
   [{ memoryLimitMb: 1 }, 'memoryLimitMb: must be at least 16.'],
   [{ queue: { runningMax: 0 } }, 'queue.runningMax: must be at least 1.'],

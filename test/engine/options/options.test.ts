@@ -54,7 +54,7 @@ test('valid options are not changed', () => {
 const readable = (guest: string, host = '/usr') => ({ readable: [{ host, guest }] })
 const wrong: readonly (readonly [what: string, options: unknown, named: RegExp])[] = [
   ['no object', 'strong', /Options: /],
-  ['an unknown key', { timeout: 5 }, /unknown key "timeout"; known are minimumProtection, /],
+  ['an unknown key', { timeout: 5 }, /unknown key "timeout"; known keys: minimumProtection, /],
   ['a rate that is a number', { rate: 30 }, /rate: must be false or an object\./],
   ['a rate that is text', { rate: { perMinute: '30' } }, /rate\.perMinute: must be a finite number\./],
   ['a pool of nothing', { pools: { perl: {} } }, /pools/],

@@ -147,15 +147,18 @@ test('functions are refused for shell, and under names that a guest could not ca
   await refused({ language: 'shell', runtime: 'shell', functions: { echo } }, /functions: shell cannot call/)
   await refused({ functions: JSON.parse('{"__proto__": 1}') as object }, /functions: `__proto__`/)
   for (const name of ['input', 'input_data', 'require', 'display', 'console', 'process'])
-    await refused({ functions: { [name]: echo } }, /a name that every guest has/)
-  await refused({ functions: { constructor: echo } }, /functions\.constructor: is a name with a meaning/)
+    await refused({ functions: { [name]: echo } }, /a name that every guest already has/)
+  await refused(
+    { functions: { constructor: echo } },
+    /functions\.constructor: is a name with a special meaning/,
+  )
   for (const name of ['toString', '__init__', 'hasOwnProperty'])
-    await refused({ functions: { [name]: echo } }, /meaning of its own/)
+    await refused({ functions: { [name]: echo } }, /special meaning/)
   for (const name of ['', 'a b', '1a', 'a-b', 'é', 'a.b', '$'])
     await refused({ functions: { [name]: echo } }, /not an identifier/)
-  await refused({ functions: { lambda: echo } }, /functions\.lambda: is a word of python/)
+  await refused({ functions: { lambda: echo } }, /functions\.lambda: has a meaning in python/)
   for (const name of ['await', 'Object', 'Map', 'Promise', 'Bun'])
-    await refused({ functions: { [name]: echo }, ...bun }, /is a word of javascript/)
+    await refused({ functions: { [name]: echo }, ...bun }, /has a meaning in javascript/)
   await refused({ functions: { x: 5 } }, /functions\.x: is not a function/)
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`f${index}`, echo]))
   await refused({ functions: many }, /more than 256 functions/)
