@@ -112,7 +112,7 @@ export function checkKeys<T extends object>(options: T | undefined, keys: readon
     const known: readonly string[] = keys
     for (const key of Object.keys(options))
       if (!known.includes(key))
-        throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}; known are ${keys.join(', ')}`)
+        throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}; known keys: ${keys.join(', ')}`)
     return { ...options }
   })
 }

@@ -11,9 +11,9 @@ import type { ExecResult } from './types.ts'
 
 export interface GovernedParts {
   readonly governor: Governor
-  /** The statement about a command, for the audit log or a receipt. */
+  /** Makes the statements about commands and code, for the audit log and receipts. */
   readonly notary: Notary | undefined
-  /** The sandbox's limits. */
+  /** The sandbox's id. */
   readonly id: string
   /** The client for whom it was created, if the caller named one. */
   readonly client: string | undefined
@@ -29,7 +29,7 @@ export class Governed {
     this.#parts = parts
   }
 
-  /** Sets the variables of later commands and processes. */
+  /** Records the names of variables that all later commands and processes have. */
   noteVariables(names: readonly string[]): void {
     for (const name of names) this.#variables.add(name)
   }

@@ -17,7 +17,7 @@ export class Sandboxes implements AsyncDisposable {
     if (this.#isClosed) throw new LazaretError('DISPOSED')
     const { id } = parts
     if (this.#all.has(id) || this.#starting.has(id))
-      throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" exists already.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" already exists.` })
     if (this.#all.size + this.#starting.size >= sandboxesMax)
       throw noRoom(`There are ${sandboxesMax} sandboxes.`, 'Destroy one that is no longer needed.')
     const forget = () => {

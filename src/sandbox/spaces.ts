@@ -38,7 +38,7 @@ export interface SpacesParts {
   readonly limits: Limits
   /** The network; for all but `host` the shape has a namespace. */
   readonly network: Network
-  /** The folders that the shape shows. */
+  /** The package folders that the shape shows. */
   readonly packages: PackageFolders
   /** The folder of the Python of runs, if that is not the machine's own. PATH names it first. */
   readonly pythonFolder?: string | undefined

@@ -15,7 +15,7 @@ export class Semaphore {
   async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else if (this.#waiting.length >= waitingMax) {
-      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} are queued in this sandbox.` })
+      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} operations are queued in this sandbox.` })
     } else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     let isHeld = true
     return () => {

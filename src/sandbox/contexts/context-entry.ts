@@ -223,7 +223,7 @@ export class ContextEntry {
       return this.#reason === null
         ? undefined
         : 'The code was interrupted. Variables, imports and functions are still there.'
-    const fresh = 'The next code finds a fresh context, without variables, imports and functions.'
+    const fresh = 'The next code gets a fresh context, without variables, imports and functions.'
     if (!this.#wasKilled) return `The interpreter has ended. ${fresh}`
     return this.#wasInterrupted
       ? `The code did not stop when it was interrupted, so its interpreter was ended. ${fresh}`

@@ -50,7 +50,7 @@ export class ContextProcess implements ProcessListener {
   readonly #id: number
   readonly #spawned = Promise.withResolvers<void>()
   readonly #end = endOnce(() => this.#leave())
-  /** Whether none of its processes is alive. */
+  /** Resolves when the process has ended. */
   readonly #over = Promise.withResolvers<void>()
   readonly #early: { readonly stream: Stream; readonly bytes: Buffer }[] = []
   #earlyBytes = 0

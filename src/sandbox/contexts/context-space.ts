@@ -19,7 +19,7 @@ export class ContextSpace {
     return this.#members.size > (this.#members.has(member) ? 1 : 0)
   }
 
-  /** Whether it keeps the host process alive for this member. */
+  /** Sets whether the space keeps the host process alive for this member. */
   hold(member: object, isHeld: boolean): void {
     if (isHeld) this.#holders.add(member)
     else this.#holders.delete(member)

@@ -86,7 +86,7 @@ export class Contexts {
   #newId(name: string | undefined): string {
     const id = name ?? this.#parts.spaces.parts.clock.id()
     if (this.#all.has(id))
-      throw new LazaretError('INVALID_REQUEST', { detail: `id: a context "${id}" exists already.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a context "${id}" already exists.` })
     if (this.#all.size >= contextsMax)
       throw noRoom(`The sandbox has ${contextsMax} code contexts.`, 'Delete one with deleteCodeContext().')
     return id

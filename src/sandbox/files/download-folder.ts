@@ -157,7 +157,7 @@ class NewFile {
   #name = ''
   readonly #temporary = temporaryName()
 
-  /** Of a guest's mode, only the execute bit counts. */
+  /** Only the execute bit of a guest's mode is kept. */
   constructor(parents: Parents, mode: number) {
     this.#parents = parents
     this.#mode = (mode & ownersExecute) === 0 ? plainMode : programMode

@@ -23,7 +23,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 const steps: Readonly<Record<string, { readonly code: ErrorCode; readonly why: string }>> = {
   'fit EFBIG': { code: 'FILE_TOO_LARGE', why: 'is longer than `bytesMax`' },
   'count E2BIG': { code: 'FILE_TOO_LARGE', why: 'is one entry more than `entriesMax`' },
-  'depth EOVERFLOW': { code: 'FILE_REFUSED', why: 'lies more than 64 folders deep' },
+  'depth EOVERFLOW': { code: 'FILE_REFUSED', why: 'is more than 64 folders deep' },
   'open EINVAL': { code: 'NOT_A_FILE', why: 'is a pipe or a device' },
   'rename EXDEV': { code: 'FILE_REFUSED', why: 'goes to another file system: use `moveFile`' },
   'remove EBUSY': { code: 'FILE_REFUSED', why: 'is the workspace itself, or something is mounted there' },

@@ -72,13 +72,13 @@ export function parseHostPath(value: unknown, name: 'from' | 'to'): string {
   throw new LazaretError('INVALID_REQUEST', { detail: `${name} must be the path of a folder of the host.` })
 }
 
-/** An error of the host's file system, with the path that the caller has given. */
+/** An error of the host's file system as a refusal that names the caller's option. */
 export function hostError(name: 'from' | 'to', cause: unknown): unknown {
   if (cause instanceof LazaretError || !(cause instanceof Error) || !('code' in cause)) return cause
   return new LazaretError('INVALID_REQUEST', { detail: `${name}: ${cause.message}.`, cause })
 }
 
-/** Counts. */
+/** Counts what has been copied, and reports progress. */
 export class Copied implements CopiedFolder {
   entries = 0
   bytes = 0

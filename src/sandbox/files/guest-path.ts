@@ -1,7 +1,7 @@
 /** Paths that callers name, on their way into the cell, and paths of guests on their way into a message. */
 import { LazaretError } from '../../core/errors/errors.ts'
 
-/** PATH_MAX, including the NUL: the longest path of a system call. */
+/** PATH_MAX without its NUL: the longest path of a system call. */
 const pathBytesMax = 4095
 const shownCharactersMax = 200
 const workspace = '/workspace'

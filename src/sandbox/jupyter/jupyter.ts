@@ -73,7 +73,7 @@ export class Jupyter {
     this.#space = space
     const token = makeSecret(this.#ground.spaces.parts.clock).toString('hex')
     let patienceMs = startMs
-    // A server and a client of HTTP, which only this needs.
+    // An HTTP server and client, which only Jupyter needs.
     const { JupyterGate } = await import('./jupyter-gate.ts')
     const gate = new JupyterGate({
       ...{ token, authorization },
@@ -103,7 +103,7 @@ export class Jupyter {
     return { url: gate.url, token, close, [Symbol.asyncDispose]: close }
   }
 
-  /** Sends a request through the gate, as clients do. Guest code may answer: nothing that it says leads elsewhere. */
+  /** Sends a request through the gate, as clients do. Guest code may answer, so redirects are not followed. */
   async #answers({ url }: JupyterGate, token: string): Promise<void> {
     const patience = new AbortController()
     const stop = this.#ground.spaces.parts.clock.after(startMs, () => patience.abort())

@@ -128,7 +128,7 @@ function checkOptions(given: ExposePortOptions | undefined) {
     throw refuse('options.host: must be an IP address')
   if (typeof socket !== 'boolean') throw refuse('options.socket: must be true or false')
   if (socket && (host !== undefined || port !== undefined))
-    throw refuse('options.socket: goes without `host` and `port`')
+    throw refuse('options.socket: cannot be combined with `host` or `port`')
   // Web pages cannot reach a Unix socket.
   const names = hosts === 'any' || socket ? ('any' as const) : readNames(hosts)
   return { host: host ?? '127.0.0.1', outside, hosts: names, isSocket: socket }

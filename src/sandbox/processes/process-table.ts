@@ -127,10 +127,13 @@ export class Processes {
 
   #requireRoom(id: string): void {
     if (this.#all.get(id)?.status === 'running')
-      throw new LazaretError('INVALID_REQUEST', { detail: `There is a process ${id}.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a process "${id}" already runs.` })
     const running = this.list().filter(({ status }) => status === 'running')
     if (running.length >= runningMax)
-      throw noRoom(`${runningMax} processes run in the sandbox.`, 'Kill one, or wait until one has ended.')
+      throw noRoom(
+        `The sandbox already runs ${runningMax} processes.`,
+        'Kill one, or wait until one has ended.',
+      )
   }
 
   /** Forgets the oldest ended ones. */

@@ -121,7 +121,7 @@ export class BackgroundProcess implements SandboxProcess {
     return this.#isOver ? (this.#end?.exitCode ?? 137) : undefined
   }
 
-  /** The representation of it in tools, such as `console.log`. */
+  /** Its JSON form, for `JSON.stringify()`. */
   toJSON(): Pick<SandboxProcess, 'id' | 'pid' | 'command' | 'status' | 'exitCode'> {
     const { id, pid, command, status, exitCode } = this
     return { id, pid, command, status, exitCode }
@@ -188,7 +188,7 @@ export class BackgroundProcess implements SandboxProcess {
 
   async write(text: string | Uint8Array): Promise<void> {
     if (!this.#parts.takesInput)
-      throw refuse('write: its standard input was given whole when it started, as `stdin`')
+      throw refuse('write: its whole standard input was passed as `stdin` when it started')
     await this.#parts.process.write(checkBytes(text))
   }
 

@@ -20,7 +20,7 @@ export function startTerminal(spaces: Spaces, session: Session, command: Termina
   const { size, stdin, isBackground = false, ...wishes } = command
   const script = session.terminalScript(command)
   if (Buffer.byteLength(script) > scriptBytesMax)
-    throw refuse(`command: with what its session holds it is longer than ${scriptBytesMax} bytes`)
+    throw refuse(`command: together with its session's state it is longer than ${scriptBytesMax} bytes`)
   const process = new Command({
     space: user,
     clock: parts.clock,

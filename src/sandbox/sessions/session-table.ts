@@ -38,7 +38,7 @@ export class Sessions {
     const options = checkKeys(given, ['id', 'env', 'cwd'])
     const id = checkName(options.id, 'id') ?? this.#spaces.parts.clock.id()
     if (this.#all.has(id))
-      throw new LazaretError('INVALID_REQUEST', { detail: `id: a session "${id}" exists already.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a session "${id}" already exists.` })
     if (this.#all.size >= sessionsMax)
       throw noRoom(`The sandbox has ${sessionsMax} sessions.`, 'Delete one with deleteSession().')
     const env = checkVariables(options.env)

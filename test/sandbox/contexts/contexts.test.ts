@@ -9,7 +9,7 @@ import { describeContexts, valueOf } from './use-contexts.ts'
 
 const MiB = 1024 * 1024
 const languages = ['python', 'javascript', 'typescript'] as const
-const fresh = /finds a fresh context/
+const fresh = /gets a fresh context/
 /** In each language: code that sets `x`, returns it, computes for ever, prints for ever. */
 const set = { python: 'x = 1', javascript: 'let x = 1', typescript: 'let x: number = 1' }
 const loop = { python: 'while True: pass', javascript: 'for (;;);', typescript: 'for (;;);' }

@@ -146,7 +146,7 @@ test('sandboxes are listed while they live, oldest first, by the names they were
   assert.match(two.id, /^[\w.-]+$/)
   await assert.rejects(lazaret.sandbox({ id: 'one' }), {
     code: 'INVALID_REQUEST',
-    message: /id: a sandbox "one" exists already\./,
+    message: /id: a sandbox "one" already exists\./,
   })
   const ending = one.destroy()
   assert.deepEqual(lazaret.listSandboxes(), [two])

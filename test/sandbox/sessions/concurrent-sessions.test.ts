@@ -37,7 +37,7 @@ test('a session is found by its name, again and again', async () => {
   assert.equal(sandbox.getSession('nobody'), undefined)
   await assert.rejects(sandbox.createSession({ id }), {
     code: 'INVALID_REQUEST',
-    message: /id: a session ".+" exists already\./,
+    message: /id: a session ".+" already exists\./,
   })
 })
 

@@ -148,7 +148,7 @@ class ArchiveWriter {
     this.#bytesLeft -= header.size
     if (this.#bytesLeft < 0) {
       throw new LazaretError('FILE_TOO_LARGE', {
-        detail: `The files are longer than ${this.#options.bytesMax} bytes together.`,
+        detail: `The files together are longer than ${this.#options.bytesMax} bytes.`,
       })
     }
     const body = this.#sink.add(header).getWriter()

@@ -116,7 +116,8 @@ function checkEntry({ header }: ParsedTarEntry, paths: TarPaths): Omit<TarEntry,
     }
     case 'link': {
       const target = accept(parseTarPath(header.linkname ?? ''), header)
-      if (!paths.hasFile(target)) throw refuse(header, 'it is a link to no file that came before it')
+      if (!paths.hasFile(target))
+        throw refuse(header, 'it is a hard link, and no file before it has the name of its target')
       return { ...common, type: 'hard-link', target, path: add(path, 'file', { header, paths }) }
     }
     default:

@@ -103,7 +103,7 @@ class TarGuard {
 }
 
 function readSize(field: string): number {
-  if (!/^[ 0]*[0-7]*[ \0]*$/.test(field)) throw refuse('it has a size that is no octal number.')
+  if (!/^[ 0]*[0-7]*[ \0]*$/.test(field)) throw refuse('it has a size that is not an octal number.')
   return Number.parseInt(field.replaceAll('\0', ' ').trim() || '0', 8)
 }
 

@@ -15,8 +15,8 @@ export function parseTarPath(name: string): NameCheck<string> {
   if (wrong !== undefined) return { refused: wrong }
   if (name.startsWith('/')) return { refused: 'its name is absolute' }
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) return { refused: 'its name has `..`' }
-  if (parts.length > depthMax) return { refused: `it lies more than ${depthMax} folders deep` }
+  if (parts.includes('..')) return { refused: 'its name contains `..`' }
+  if (parts.length > depthMax) return { refused: `it is more than ${depthMax} folders deep` }
   if (parts.some((part) => Buffer.byteLength(part) > nameBytesMax))
     return { refused: `its name is longer than ${nameBytesMax} bytes` }
   return { is: parts.join('/') }
@@ -37,7 +37,7 @@ export function parseLinkTarget(target: string, path: string): NameCheck<string>
 }
 
 function explainText(text: string): string | undefined {
-  if (text.includes('\0')) return 'a name has a NUL character'
+  if (text.includes('\0')) return 'a name contains a NUL character'
   if (text.includes('\uFFFD')) return 'a name is not UTF-8'
   return Buffer.byteLength(text) > pathBytesMax ? `a name is longer than ${pathBytesMax} bytes` : undefined
 }
@@ -53,14 +53,14 @@ export class TarPaths {
   /** Why this path is refused; if undefined, it has been added. */
   add(path: string, kind: TarPathKind): string | undefined {
     const before = this.#kinds.get(path)
-    if (before !== undefined && (before !== 'folder' || kind !== 'folder')) return 'its name comes twice'
+    if (before !== undefined && (before !== 'folder' || kind !== 'folder')) return 'its name occurs twice'
     const parents = listParents(path)
     const blocking = parents.find((parent) => (this.#kinds.get(parent) ?? 'folder') !== 'folder')
-    if (blocking !== undefined) return 'its name goes through an entry that is no folder'
+    if (blocking !== undefined) return 'its name goes through an entry that is not a folder'
     // A parent folder without its own entry also counts as a folder.
     for (const parent of parents) this.#keep(parent, 'folder')
     this.#keep(path, kind)
-    return this.#characters > charactersMax ? 'the names are too long together' : undefined
+    return this.#characters > charactersMax ? 'the names together are too long' : undefined
   }
 
   #keep(path: string, kind: TarPathKind): void {
