@@ -1,4 +1,4 @@
-/** What a build needs of the engine. */
+/** What a build needs from the engine. */
 import type { NetworkKind } from '../core/network.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'

@@ -2,15 +2,15 @@
 
 /** What to install. At least one package. */
 export interface EnvironmentSpec {
-  /** Requirements of pip, such as `pandas==2.*`. */
+  /** pip requirements, such as `pandas==2.*`. */
   readonly python?: readonly string[]
-  /** Packages of npm, such as `zod` or `lodash@4`. */
+  /** npm packages, such as `zod` or `lodash@4`. */
   readonly npm?: readonly string[]
   /** Folders of the host with wheels and source archives of Python, in addition to the package sources. */
   readonly findLinks?: readonly string[]
   /** Tarballs of npm packages on the host, to install too. */
   readonly npmTarballs?: readonly string[]
-  /** A cache of npm (`npm config get cache`) on the host, to install from without a network. */
+  /** An npm cache (`npm config get cache`) on the host, to install from without a network. */
   readonly npmCache?: string
   /** No network: packages come from `findLinks`, `npmTarballs` and `npmCache` alone. Default false. */
   readonly offline?: boolean
@@ -88,7 +88,7 @@ export interface EnvironmentsApi {
   /**
    * Removes the name, and the files unless another name refers to them.
    *
-   * @throws {LazaretError} ENVIRONMENT_NOT_FOUND; ENVIRONMENT_IN_USE while a Lazaret of this machine uses it.
+   * @throws {LazaretError} ENVIRONMENT_NOT_FOUND; ENVIRONMENT_IN_USE while a Lazaret on this machine uses it.
    */
   remove(name: string): Promise<void>
   /** Removes unnamed, unused environments and leftovers of killed builds. Resolves to the hashes of the former. */

@@ -21,7 +21,7 @@ const summarize = `
 import json
 for one in json.load(open("${reportPath}"))["install"]:
     about, archive = one["metadata"], one.get("download_info", {}).get("archive_info", {})
-    # Before 23.1 pip wrote one hash, behind its kind.
+    # Before 23.1 pip wrote one hash, after its algorithm.
     sha256 = archive.get("hashes", {}).get("sha256") or archive.get("hash", "").partition("sha256=")[2]
     print(json.dumps([about["name"], about["version"], sha256]))
 `

@@ -48,7 +48,9 @@ export class EnvironmentStore {
     return join(this.#folder, 'objects', hash)
   }
 
-  /** Creates an empty folder for a build, without what dead ones left. Disposing of it removes it with its contents. */
+  /**
+   * Creates an empty folder for a build, and removes leftovers of dead builds. Disposal removes it with its contents.
+   */
   async stage(): Promise<AsyncDisposable & { readonly path: string }> {
     this.#makeOwn()
     await this.sweep()
@@ -67,11 +69,11 @@ export class EnvironmentStore {
     await writeFile(join(staged, 'environment.json'), `${JSON.stringify(sealed, null, 2)}\n`, { mode: 0o644 })
     await mkdir(join(this.#folder, 'objects'), { recursive: true, mode: 0o755 })
     const { hash } = named
-    // Until it has its name, others would remove it as one that nobody uses.
+    // Until it has its name, others would remove it as unused.
     const stop = this.#mark(hash)
     try {
       const place = () => this.#place(staged, hash)
-      // A remover that had looked for marks before puts back what it had moved away, or finds the second one there.
+      // A remover that checked for marks too early either puts the folder back, or finds the second one in place.
       if (!(await place()) && !(await place())) throw unstored(name)
       await this.#writeName(name, named)
     } finally {
@@ -94,7 +96,7 @@ export class EnvironmentStore {
     if (await this.#isUsed(hash)) return false
     await this.forget(name)
     if (await this.removeUnused(hash)) return true
-    // Somebody has begun to use it meanwhile.
+    // Another process has begun to use it meanwhile.
     await this.#writeName(name, { hash, updatedAt, spec })
     return false
   }
@@ -123,7 +125,7 @@ export class EnvironmentStore {
     return () => rm(marker, { recursive: true, force: true })
   }
 
-  /** Removes a folder that nobody uses and no name points to. False if it is wanted. */
+  /** Removes a folder that nobody uses and no name points to. False if it is still needed. */
   async removeUnused(hash: string): Promise<boolean> {
     const folder = this.folderOf(hash)
     if (await this.#isWanted(hash)) return false
@@ -154,7 +156,7 @@ export class EnvironmentStore {
     for (const hash of await listNames(join(this.#folder, 'users'))) await this.#isUsed(hash)
   }
 
-  /** Marks first: a build takes its mark away when the name is there. */
+  /** Marks are checked first, because a build removes its mark once the name exists. */
   async #isWanted(hash: string): Promise<boolean> {
     return (await this.#isUsed(hash)) || (await this.#isNamed(hash))
   }
@@ -224,7 +226,7 @@ const isDone = (): boolean => true
 const isLeftover = (file: string): boolean =>
   isLeftBehind(file.replace(/^[^/]*\.json\./, '').replace(/\.tar$/, ''))
 
-/** Of a folder that is moved to where another one is. */
+/** False if a folder could not be moved because another one is in its place. Throws other errors. */
 function isThere(error: unknown): boolean {
   if (['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) return false
   throw error

@@ -101,7 +101,7 @@ export class AuditFile {
   }
 
   /**
-   * Half a record is useless. If the file cannot be truncated because it may only grow, the half is later read as an
+   * Removes half a record. If the file cannot be truncated because it may only grow, the half is later read as an
    * unfinished line.
    */
   async #takeBack(): Promise<void> {

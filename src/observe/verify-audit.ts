@@ -123,7 +123,7 @@ class Chain {
       if (this.#unread.length > 0 && bytes.length === torn.bytes && sha256(bytes) === torn.sha256) {
         this.#counts.torn++
         this.#forgetUnread()
-      } else this.#complain('says that an unfinished line is before it, but other text is there')
+      } else this.#complain('says that an unfinished line precedes it, but other text does')
     }
     this.#complainOfUnread()
   }

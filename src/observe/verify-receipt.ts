@@ -27,9 +27,9 @@ export function verifyReceipt(document: unknown, publicKey: string | Buffer): Re
   const key = readPublicKey(publicKey)
   const parsed = parse(document)
   const signed = findSigned(parsed)
-  if (signed === undefined) return invalid('there is no signature in it')
+  if (signed === undefined) return invalid('it has no signature')
   if (signed.keyId !== key.id) return invalid('it is signed by another key, or by none')
-  if (!isSignedBy(key, signed)) return invalid('its signature does not fit: something was changed')
+  if (!isSignedBy(key, signed)) return invalid('its signature does not match: something was changed')
   const { statement } = signed
   const differing = findDifference(parsed, statement)
   return differing === undefined

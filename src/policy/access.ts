@@ -130,7 +130,7 @@ function requireFolder(option: 'workspaces' | 'readable', folder: string, rules:
   const field = option === 'workspaces' ? 'workspace' : 'readable'
   // The same message for a folder that does not exist, so that a caller learns nothing about folders that it may not
   // use.
-  throw denied(`${field}: ${JSON.stringify(folder)} lies in no folder of \`access.${option}\`.`)
+  throw denied(`${field}: ${JSON.stringify(folder)} is in no folder of \`access.${option}\`.`)
 }
 
 /** The real path, even of a folder that does not exist: a link must not lead out of the allowed folders. */

@@ -1,6 +1,6 @@
 /**
  * How a configuration that anybody may have written can change an option: it can only narrow it. Otherwise a cloned
- * repository, or a guest that writes to a folder, could choose programs for the host and remove walls. Pure.
+ * repository, or a guest that writes to a folder, could choose programs for the host and weaken the isolation. Pure.
  */
 import { defaultLimits, type LimitName, type Limits } from '../core/limits.ts'
 import { isAtLeast, type ProtectionLevel } from '../core/protection.ts'

@@ -28,16 +28,16 @@ const takenPaths = [
   '/opt/lazaret',
 ]
 
-/** Every guest has these files, with our contents. */
+/** Every guest has these files, with Lazaret's contents. */
 const ownFiles = [...Object.keys(planEtcFiles('')), ...Object.keys(planSystemLinks({ isSandbox: true }))]
 
 const guestPath = absolutePath
   .refine(
     (path) => path !== '/' && !takenPaths.some((taken) => path === taken || path.startsWith(`${taken}/`)),
-    { error: `must not lie inside ${takenPaths.join(', ')}` },
+    { error: `must not be inside ${takenPaths.join(', ')}` },
   )
   .refine((path) => path !== '/etc' && !ownFiles.some((own) => path === own || path.startsWith(`${own}/`)), {
-    error: 'may be a path inside /etc, but not /etc itself and no file that every guest is given there',
+    error: 'must not be /etc itself, or a file that every guest has there',
   })
 
 export const isFolder = (path: string): boolean =>

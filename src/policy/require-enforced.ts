@@ -13,5 +13,5 @@ export function requireEnforced(
     (name) => limits[name] !== null && mechanisms[name] === 'none' && !allowed.includes(name),
   )
   if (unheld.length > 0)
-    throw new LazaretError('LIMIT_UNENFORCEABLE', { detail: `It is ${unheld.join(', ')}.` })
+    throw new LazaretError('LIMIT_UNENFORCEABLE', { detail: `Unenforceable: ${unheld.join(', ')}.` })
 }

@@ -132,12 +132,15 @@ export class Room {
     const clients = this.#waiting.clients + (own === 0 ? 1 : 0)
     // The second case is one request of each client.
     if (clients <= 1 || (own === 0 && clients > waitingMax))
-      throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)
+      throw this.#refusal('QUEUE_FULL', `${waitingMax} requests are waiting.`)
     const overflow = () =>
-      this.#refusal('CLIENT_QUEUE_FULL', `${waitingMax} are waiting, and this client has its share of them.`)
+      this.#refusal(
+        'CLIENT_QUEUE_FULL',
+        `${waitingMax} requests are waiting, and this client has its share of them.`,
+      )
     if (own + 1 > waitingMax / clients) throw overflow()
     const longest = this.#waiting.longest()
-    if (longest === undefined) throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)
+    if (longest === undefined) throw this.#refusal('QUEUE_FULL', `${waitingMax} requests are waiting.`)
     this.#waiting.takeNewest(longest)?.refuse(overflow())
   }
 

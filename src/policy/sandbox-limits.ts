@@ -90,6 +90,6 @@ function requirePossible({ diskBytes, memoryBytes }: Partial<Limits>): void {
   if (diskBytes === undefined || memoryBytes === undefined || diskBytes <= filesIn(memoryBytes)) return
   throw new LazaretError('INVALID_REQUEST', {
     detail: `limits: with a memoryBytes of ${memoryBytes} files may take ${filesIn(memoryBytes)}, but diskBytes is ${diskBytes}.`,
-    hint: `Raise memoryBytes to ${memoryFor(diskBytes)}, or leave it out: files lie in memory, and programs need some of it, too.`,
+    hint: `Raise memoryBytes to ${memoryFor(diskBytes)}, or leave it out: files are kept in memory, and programs need some of it, too.`,
   })
 }

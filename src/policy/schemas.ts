@@ -100,7 +100,7 @@ function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
   const { shape } = schema
   const meant = hasLimits(shape) ? keys.flatMap(limitMeantBy) : []
   const advice = meant.length === 0 ? '' : `; write ${meant.join(', ')}`
-  return `${unknown}; known are ${Object.keys(shape).join(', ')}${advice}`
+  return `${unknown}; known keys: ${Object.keys(shape).join(', ')}${advice}`
 }
 
 function hasLimits({ limits }: z.core.$ZodShape & { readonly limits?: unknown }): boolean {

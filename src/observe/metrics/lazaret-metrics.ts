@@ -116,7 +116,7 @@ function makeCounters(registry: Registry) {
     }),
     refusals: new Counter({
       name: 'lazaret_refusals_total',
-      help: 'Pieces of work that were refused or failed on our side, by the code of the error.',
+      help: 'Pieces of work that were refused, or failed because of Lazaret, by the code of the error.',
       labelNames: ['kind', 'code'],
       registers,
     }),
@@ -145,7 +145,7 @@ function makeCounters(registry: Registry) {
     }),
     queued: new Histogram({
       name: 'lazaret_run_queued_seconds',
-      help: 'How long runs waited for permission and for a worker.',
+      help: 'How long runs were queued, for room and for a worker.',
       buckets: queueBuckets,
       registers,
     }),
@@ -160,7 +160,11 @@ function makeGauges(registry: Registry) {
       help: 'Runs between their request and their result.',
       registers,
     }),
-    waiting: new Gauge({ name: 'lazaret_runs_waiting', help: 'Runs that wait for a cell.', registers }),
+    waiting: new Gauge({
+      name: 'lazaret_runs_waiting',
+      help: 'Runs that are queued for room or a worker, and sandboxes that are queued for room.',
+      registers,
+    }),
     workers: new Gauge({
       name: 'lazaret_pool_workers',
       help: 'Workers that wait for a run, or are being started ahead.',
@@ -169,7 +173,7 @@ function makeGauges(registry: Registry) {
     }),
     taken: new Gauge({
       name: 'lazaret_pool_runs',
-      help: 'Runs that found a worker waiting, and runs that found none, in the pools that are there now.',
+      help: 'Runs that found a worker waiting, and runs that found none, in the pools that exist now.',
       labelNames: ['runtime', 'language', 'found'],
       registers,
     }),

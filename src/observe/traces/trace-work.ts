@@ -19,8 +19,8 @@ interface WorkEnded {
 }
 
 /**
- * For `onEvent`. Without a registered SDK it does nothing. The span is made when the work has ended, with the time at
- * which it began; an event comes in the caller's own context, so its parent is the span that was active there.
+ * For `onEvent`. Without a registered SDK it does nothing. The span is created when the work has ended, with the time
+ * at which it began. Events are emitted in the caller's context, so the parent is the span that was active there.
  *
  * @example
  * ```ts
