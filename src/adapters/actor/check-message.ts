@@ -37,7 +37,7 @@ export function checkMessage(message: unknown, rules: TimeoutRules): Execution |
 /** Why it is not a valid timeout; `undefined` if it is. */
 export function whyNoTimeout(timeout: unknown, timeoutMsMax: number): string | undefined {
   if (typeof timeout !== 'number' || !Number.isFinite(timeout) || timeout <= 0)
-    return `The timeout must be a positive number of milliseconds, got ${typeof timeout === 'string' ? `the text '${describe(timeout)}'` : describe(timeout)}`
+    return `The timeout must be a positive number of milliseconds, got ${typeof timeout === 'string' ? `the string '${describe(timeout)}'` : describe(timeout)}`
   if (timeout > timeoutMsMax) return `The timeout may be at most ${timeoutMsMax}ms, got ${timeout}ms`
   return undefined
 }
@@ -55,7 +55,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 const describedMax = 100
 
-/** Like a template string, but as one short line, and without calling code of the value. */
+/** Formats a value like a template string would, but on one short line and without running the value's code. */
 function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'object' && value !== null) return isList(value) ? 'a list' : 'an object'

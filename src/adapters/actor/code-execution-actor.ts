@@ -59,10 +59,13 @@ function writeNames(message: Message): Omit<ResponseNames, 'timestamp'> {
   }
 }
 
-/** An answer repeats them with a suffix, so they must be shorter than the longest string of an engine. */
+/** An answer repeats a name with a suffix, so a name must be shorter than the engine's longest string. */
 const nameLengthMax = 1024 * 1024
 
-/** Reads those that are usable texts. Even a value that is not a message gets an answer, and its getters may throw. */
+/**
+ * Reads the names that are usable strings. Even a value that is not a message gets an answer, and its getters may
+ * throw.
+ */
 function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlationId', string>> {
   if (typeof message !== 'object' || message === null) return {}
   const names = ['id', 'from', 'correlationId'] as const
@@ -72,7 +75,7 @@ function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlatio
 function readName(message: object, name: string): readonly (readonly [string, string])[] {
   try {
     const value: unknown = Reflect.get(message, name)
-    // In untyped code, numbers serve as names too.
+    // Untyped code also uses numbers as names.
     if (typeof value === 'number') return [[name, `${value}`]]
     return typeof value === 'string' && value.length <= nameLengthMax ? [[name, value]] : []
   } catch {

@@ -19,7 +19,7 @@ const prefixes: Readonly<Record<LogEntry['level'], string>> = {
 export function describeRun(result: RunResult, execution: Execution): Answer {
   const { outcome, usage } = result
   const logs = result.logs.map(({ level, text }) => prefixes[level] + text)
-  if (result.truncated.includes('logs')) logs.push('[more was logged than is kept]')
+  if (result.truncated.includes('logs')) logs.push('[further log entries were dropped]')
   const executionTime = Math.round(usage.wallMs)
   const error = describeFailure(outcome, execution)
   if (error === undefined) {
@@ -57,7 +57,7 @@ function describeFailure(outcome: Outcome, { timeoutMs }: Execution): string | u
   }
 }
 
-/** The guest's own words. */
+/** Guest text. */
 function describeError({ name, message }: GuestError): string {
   return message === '' ? name : message
 }

@@ -21,7 +21,7 @@ const timeoutMsMaxUsual = 300_000
 type RuntimeChoice = Pick<RunRequest, 'runtime' | 'realm'>
 
 export class LazaretActor extends CodeExecutionActor implements AsyncDisposable {
-  /** The given router; answers go to the caller of `receive`. */
+  /** The router that was passed in; answers go to the caller of `receive`. */
   readonly router: object
   readonly #lazaret: Lazaret
   readonly #isOwn: boolean

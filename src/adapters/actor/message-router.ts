@@ -14,7 +14,7 @@ export class MessageRouter {
   /**
    * Replaces an actor that had this address before.
    *
-   * @throws {LazaretError} INVALID_REQUEST if the address is not a text, or the actor is not an actor.
+   * @throws {LazaretError} INVALID_REQUEST if the address is not a non-empty string, or the actor has no `receive`.
    */
   register(address: string, actor: Actor): void {
     if (typeof address !== 'string' || address === '')
@@ -23,7 +23,7 @@ export class MessageRouter {
       })
     if (typeof readInput(() => (actor as Partial<Actor> | undefined)?.receive) !== 'function')
       throw new LazaretError('INVALID_REQUEST', {
-        detail: 'An actor has a method `receive`, and this has none.',
+        detail: 'An actor must have a method `receive`.',
       })
     this.#actors.set(address, actor)
   }
@@ -35,7 +35,7 @@ export class MessageRouter {
    */
   send(message: Message): void {
     const actor = this.#find(message)
-    // What an actor throws is an answer too.
+    // An error of the actor is dropped like any other answer.
     void (async () => actor.receive(message))().catch(() => undefined)
   }
 

@@ -46,7 +46,7 @@ export type Answer =
     }
 
 export interface ExecutionPayload {
-  /** Plain JSON; absent when the code gave `undefined`, or failed. */
+  /** Plain JSON; absent if the code evaluated to `undefined` or failed. */
   readonly result?: unknown
   /** One entry for each call of the console; guest text. */
   readonly logs: string[]

@@ -18,7 +18,7 @@ const charactersMax = 32 * 1024 * 1024
  * suggests. It is not wall-clock time, because on a busy machine a short value would sometimes be too large.
  */
 const processorMsMax = 30
-/** The clock is read once for this many values. */
+/** The clock is read once per this many values. */
 const valuesALook = 256
 
 /** Functions and symbols, as the encoder describes them. */
@@ -68,7 +68,7 @@ class PlainJson {
     const plain: unknown[] = []
     for (const item of items) {
       plain.push(this.convert(item, depth + 1) ?? null)
-      // The last one says that the rest is missing.
+      // The last item says that the rest is missing.
       if (this.#valuesLeft < 0) break
     }
     return plain
@@ -88,7 +88,7 @@ class PlainJson {
       const value = this.convert(fields[key], depth + 1)
       if (value === undefined) continue
       this.#charactersLeft -= key.length
-      // An assignment to `__proto__` would do something else.
+      // An assignment to `__proto__` would set the prototype.
       if (key === '__proto__') Object.defineProperty(plain, key, { value, ...ordinary })
       else plain[key] = value
       if (this.#valuesLeft < 0) break
@@ -132,13 +132,13 @@ class PlainJson {
 
   #pattern(fields: Fields, depth: number): unknown {
     const { source, flags } = fields
-    // Anything else would be converted to text, again for each Ref to it, by code that the guest can influence.
+    // Converting anything else to text would run code that the guest can influence, once for each Ref to it.
     if (typeof source !== 'string' || typeof flags !== 'string') return this.#fields(fields, depth)
     return this.#text(`/${source}/${flags}`)
   }
 
   #shared(path: unknown, depth: number): unknown {
-    // Walking it is work too.
+    // Following the path is work, too.
     if (Array.isArray(path)) this.#valuesLeft -= path.length
     const target = findRefTarget(this.#root, path)
     return target === undefined ? null : this.convert(target, depth)

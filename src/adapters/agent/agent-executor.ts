@@ -222,7 +222,7 @@ function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // A defect of the observer, and it is the only one who could be told.
+    // The defect is the observer's, and there is nobody else to tell.
   }
 }
 

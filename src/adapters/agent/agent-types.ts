@@ -36,9 +36,7 @@ export interface AgentExecutorOptions extends SubprocessLimits {
   readonly queue?: Omit<ExecutionPoolOptions, 'clock'>
   /** Default: on, with the breaker's own defaults. */
   readonly breaker?: BreakerOptions | false
-  /**
-   * Retries after faults, and after refusals of the Lazaret for lack of room. Default: 3 retries; false means none.
-   */
+  /** Retries after faults, and after the Lazaret has refused for lack of room. Default: 3 retries; false means none. */
   readonly retry?: Pick<RetryOptions, 'retriesMax' | 'firstPauseMs' | 'pauseMsMax'> | false
   /** Counts executions. Default: the executor's own monitor. */
   readonly monitor?: ExecutionMonitor

@@ -1,4 +1,4 @@
-/** What an executor reports about a run, with the names of its contract. Pure. */
+/** What an executor reports about a run, under the names that its contract defines. Pure. */
 import { exitCodeOf, sayOutcome } from '../../core/outcome.ts'
 import type { Outcome } from '../../core/outcome.ts'
 import type { RunResult } from '../../core/result.ts'

@@ -54,7 +54,7 @@ export interface SubprocessResult {
 }
 
 const MiB = 1024 * 1024
-/** What the engine needs at least, and a few more. */
+/** The engine's minimum, and a few more. */
 const threadsOfJavaScript = 16
 
 export class SubprocessExecutor {
@@ -65,7 +65,7 @@ export class SubprocessExecutor {
   }
 
   /**
-   * Whatever the program does, this resolves.
+   * Resolves whatever the program does.
    *
    * @throws {LazaretError} what `lazaret.run()` throws: refusals and faults.
    */

@@ -69,7 +69,7 @@ function requireCurrentFolder(): void {
   try {
     process.cwd()
   } catch {
-    throw new UsageError('the current folder does not exist any more.', 'Change to one that does: cd ~')
+    throw new UsageError('the current folder no longer exists.', 'Change to one that does: cd ~')
   }
 }
 

@@ -28,7 +28,7 @@ export interface RemoteContext {
   restart(): Promise<void>
 }
 
-/** There are no host functions over HTTP. */
+/** Over HTTP, contexts have no host functions. */
 export type RemoteContextOptions = Omit<CodeContextOptions, 'functions'>
 
 interface ShownContext extends Pick<RemoteContext, 'id' | 'language' | 'cwd'> {

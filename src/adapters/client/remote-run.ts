@@ -1,4 +1,4 @@
-/** One run on the server: its calls of functions here, and its result. */
+/** One run on the server: answers its calls of functions, and reads its result. */
 import { fromBase64 } from '../../core/values/base64.ts'
 import type { FunctionCall, RunRequest } from '../../core/request.ts'
 import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
@@ -66,7 +66,7 @@ export async function answerCall(
   { open: { id, over }, called }: OpenCall,
 ): Promise<void> {
   const json = await callFunction(request, called, over)
-  // Ignored, because nobody waits for the answer once the run is over.
+  // Errors are ignored, because nobody waits for the answer once the run is over.
   await connection
     .send({ method: 'POST', path: `/v1/run/${id}/calls/${called.call}`, json, signal: over })
     .catch(() => undefined)

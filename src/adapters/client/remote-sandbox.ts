@@ -118,7 +118,7 @@ async function setVariables(sandbox: SandboxConnection, variables: Variables): P
   await sandbox.send({ method: 'PUT', path: '/variables', json: JSON.stringify(Object.fromEntries(entries)) })
 }
 
-/** If it does not exist any more, it has ended. */
+/** A sandbox that no longer exists has ended. */
 async function end(sandbox: SandboxConnection, path: string): Promise<void> {
   await isEnded(sandbox, path)
 }

@@ -52,13 +52,13 @@ export function requireObject(value: unknown, what: string): void {
     throw new LazaretError('INVALID_REQUEST', { detail: `${what}: must be an object.` })
 }
 
-/** Throws INVALID_REQUEST. Signals of another realm are signals. */
+/** Throws INVALID_REQUEST. Accepts signals of other realms. */
 export function requireSignal(signal: unknown): void {
   if (signal !== undefined && Object.prototype.toString.call(signal) !== '[object AbortSignal]')
     throw new LazaretError('INVALID_REQUEST', { detail: 'signal: must be an AbortSignal.' })
 }
 
-/** An ArrayBuffer, a Blob or a stream would silently become an empty file. Bytes of another realm are bytes. */
+/** An ArrayBuffer, a Blob or a stream would silently become an empty file. Bytes of other realms are accepted. */
 export function requireBytes(bytes: unknown, field: string): Uint8Array {
   if (isBytes(bytes)) return bytes
   throw new LazaretError('INVALID_REQUEST', { detail: `${field}: must be a string or bytes (a Uint8Array).` })

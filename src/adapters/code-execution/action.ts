@@ -12,7 +12,7 @@ export interface CodeAction extends Pick<CodeExecutionParams, 'code' | 'language
   readonly memoryLimit?: number
 }
 
-/** Returns the parameters, or a text that says why they are refused. */
+/** Returns the parameters, or the reason why they are refused. */
 export function paramsOfAction(action: CodeAction): CodeExecutionParams | string {
   try {
     return read(action)

@@ -63,7 +63,7 @@ function read(options: WorkerPoolOptions): ReadOptions {
 function readGiven(libraries: unknown): Readonly<Record<string, string>> {
   if (libraries === undefined) return {}
   if (typeof libraries !== 'object' || libraries === null)
-    throw refuse('libraries must be an object of texts')
+    throw refuse('libraries must be an object of strings')
   return Object.assign(Object.create(null) as Record<string, string>, libraries)
 }
 

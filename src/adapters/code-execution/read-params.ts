@@ -1,4 +1,4 @@
-/** Turns unknown parameters into a request, or a sentence that says what is wrong with them. Never throws. */
+/** Turns unknown parameters into a request, or the reason why they are refused. Never throws. */
 import type { Limits } from '../../core/limits.ts'
 import type { HostFunction, RunHandles, RunSpec } from '../../core/request.ts'
 import { isAbortSignal } from '../../policy/hostile-input.ts'
@@ -33,7 +33,7 @@ interface Range {
 const timeouts: Range = { name: 'timeoutSeconds', usual: 30, least: 0.001, most: 120 }
 const memories: Range = { name: 'memoryLimitMB', usual: 128, least: 8, most: 512 }
 
-/** Returns the request, or a text that says why the parameters are refused. */
+/** Returns the request, or the reason for the refusal. */
 export function readParams(params: unknown): ReadParams | string {
   try {
     return read(params)
@@ -99,7 +99,7 @@ export function nameUnknown(given: object, names: readonly string[]): string | u
   return `Unknown parameter: ${name}. The parameters are ${names.join(', ')}.`
 }
 
-/** The input as JSON, because programs of the service get a text. */
+/** The input as JSON, because the service's programs receive a string. */
 function readInputData(data: unknown): { readonly json: string | undefined } | string {
   try {
     return { json: toJson(data) }
@@ -111,7 +111,7 @@ function readInputData(data: unknown): { readonly json: string | undefined } | s
 /** Undefined for values that JSON leaves out. */
 const toJson = JSON.stringify as (value: unknown) => string | undefined
 
-/** Programs pass and receive JSON texts. */
+/** Programs pass and receive JSON. */
 function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | string | undefined {
   if (bridge === undefined || bridge === null) return undefined
   if (typeof bridge !== 'object') return 'bridge must be an object of functions'
@@ -138,7 +138,7 @@ function clamp(value: unknown, { name, usual, least, most }: Range, warnings: st
     return usual
   }
   const taken = Math.min(Math.max(value, least), most)
-  if (taken !== value) warnings.push(`${name} is ${least} to ${most}; ${taken} is used`)
+  if (taken !== value) warnings.push(`${name} must be from ${least} to ${most}; ${taken} is used`)
   return taken
 }
 

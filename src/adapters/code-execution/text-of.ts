@@ -3,6 +3,6 @@ export function textOf(value: unknown): string {
   try {
     return String(value instanceof Error ? value.message : value).slice(0, 200)
   } catch {
-    return 'it has no text'
+    return 'it cannot be shown'
   }
 }

@@ -33,7 +33,7 @@ export function parseTokens(text: string): TokenEntry[] {
   if (entries.length === 0) throw new SyntaxError('it has no tokens')
   if (entries.length > tokensMax) throw new SyntaxError(`it has more than ${tokensMax} tokens`)
   if (new Set(entries.map(({ hash }) => hash.toString('hex'))).size < entries.length)
-    throw new SyntaxError('it has a token twice')
+    throw new SyntaxError('it contains a token twice')
   return entries
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { whenDrained } from './body.ts'
 
-/** So that no proxy takes a silent program for a dead connection. */
+/** Keeps proxies from taking a silent program for a dead connection. */
 const heartbeatMs = 15_000
 
 export class EventStream implements Disposable {

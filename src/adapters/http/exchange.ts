@@ -63,7 +63,7 @@ export class ApiExchange implements Disposable {
     const unknown = entries.find(([name]) => !known.includes(name))?.[0]
     if (unknown !== undefined)
       throw new LazaretError('INVALID_REQUEST', {
-        detail: `unknown key ${JSON.stringify(unknown.slice(0, 100))} in the query; known are ${names.join(', ') || 'none'}.`,
+        detail: `unknown key ${JSON.stringify(unknown.slice(0, 100))} in the query; known keys: ${names.join(', ') || 'none'}.`,
       })
     return Object.fromEntries(entries) as { readonly [Key in Name]?: string }
   }

@@ -17,7 +17,7 @@ export function requireOwnName({ headersDistinct }: IncomingMessage, names: read
   const hosts = headersDistinct['host'] ?? []
   const [, name = ''] = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(hosts[0] ?? '') ?? []
   if (hosts.length !== 1 || !names.includes(name.toLowerCase()))
-    throw denied('The header `Host` names no host that this server is known by.', hostHint)
+    throw denied('The `Host` header does not name this server.', hostHint)
   return hosts[0] ?? ''
 }
 
@@ -34,7 +34,7 @@ export function requireOwnHost(
   if (isFromAllowed(request, origins)) return
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && hostOf(origin) !== host)
-    throw denied('The header `Origin` names another origin.', originHint)
+    throw denied('The `Origin` header names another origin.', originHint)
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     throw denied('A page of another origin may not call this server.', originHint)
 }
@@ -44,7 +44,7 @@ export function requireNoTokenInAddress(query: URLSearchParams): void {
   for (const name of query.keys())
     if (/token|secret|authorization|api[-_]?key|password/i.test(name))
       throw new LazaretError('INVALID_REQUEST', {
-        detail: 'A token belongs in the header `Authorization`, never in a URL.',
+        detail: 'A token belongs in the `Authorization` header, never in a URL.',
       })
 }
 

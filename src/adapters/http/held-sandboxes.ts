@@ -47,11 +47,11 @@ export class HeldSandboxes {
     const key = keyOf(token, id)
     this.#forgetGone()
     if (this.#held.has(key) || this.#starting.has(key))
-      throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" exists already.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" already exists.` })
     const starting = [...this.#starting.values()].filter(({ hash }) => hash.equals(token.hash))
     if (this.list(token).length + starting.length >= most)
       throw noRoom(
-        `The token has ${most} sandboxes already.`,
+        `The token already has ${most} sandboxes.`,
         'Destroy one that is no longer needed.',
         'CLIENT_QUEUE_FULL',
       )

@@ -97,7 +97,7 @@ export class OpenRuns {
     const key = keyOf(token, id)
     if (this.#runs.has(key))
       throw new LazaretError('INVALID_REQUEST', {
-        detail: 'X-Request-Id: a run with this id is running already.',
+        detail: 'X-Request-Id: a run with this id is already running.',
       })
     const run = new OpenRun(() => this.#runs.delete(key))
     this.#runs.set(key, { run, token })

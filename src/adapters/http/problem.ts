@@ -11,7 +11,7 @@ export interface Problem {
 export function toProblem(error: LazaretError, requestId: string): Problem {
   const { code, kind, message, hint, retryable, retryAfterMs, findings } = error.toJSON()
   const { httpStatus: status, message: title } = errorTable[code]
-  // Even if the time is unknown, because a client that retries at once makes things worse.
+  // Sent even if the time is unknown, because a client that retries at once makes things worse.
   const waits = status === 429 || status === 503
   return {
     status,

@@ -21,7 +21,7 @@ export class Quotas {
     const count = this.#running.get(name) ?? 0
     if (count >= running)
       throw new LazaretError('CLIENT_QUEUE_FULL', {
-        detail: `The token has ${running} running pieces of work already.`,
+        detail: `The token already has ${running} running pieces of work.`,
         retryAfterMs: 1000,
       })
     if (perMinute !== undefined) this.#limiterOf(perMinute).take(name)

@@ -25,5 +25,5 @@ const figure = new Intl.NumberFormat('en-US')
 const tooMuch = [
   `A body has at most ${figure.format(messageMost.containers)} lists and objects,`,
   `${figure.format(messageMost.keys)} different keys and ${figure.format(messageMost.members)} members.`,
-  'Send large data as a text, and parse it in the program.',
+  'Send large data as a string, and parse it in the program.',
 ].join(' ')

@@ -52,7 +52,9 @@ export interface ApiService extends AsyncDisposable {
 const lateMs = 1000
 /** The time in which clients can still read the results of work that was cancelled at the end. */
 const farewellMs = 1000
-/** Every request ends with it. One error for each would cost more than all else at the end of a request: its stack. */
+/**
+ * Shared by all requests: an error of its own, with its stack, would cost more than everything else at a request's end.
+ */
 const closedReason = new DOMException('The connection is closed.', 'AbortError')
 /** Uploads of files may take long; a stalled client is disconnected much earlier. */
 const requestMs = 600_000
@@ -257,7 +259,7 @@ function refuse({ id, request, response }: Omit<Arrival, 'signal'>, error: Lazar
       ...headers,
       'x-request-id': id,
       'cache-control': 'no-store',
-      ...(error.code === 'METHOD_NOT_ALLOWED' && { allow: error.message.replace(/^.* It has |\.$/g, '') }),
+      ...(error.code === 'METHOD_NOT_ALLOWED' && { allow: error.message.replace(/^.* It allows |\.$/g, '') }),
       ...(!isRead && { connection: 'close' }),
     })
     .end(`${JSON.stringify(body)}\n`)

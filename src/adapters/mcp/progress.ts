@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts'
 
 /**
- * Between two messages. Text still appears smoothly, and a program that writes single letters costs no more than
+ * Between two messages. Text still appears smoothly, and a program that writes single characters costs no more than
  * others.
  */
 const intervalMs = 50

@@ -60,7 +60,7 @@ export async function serveOverHttp(door: HttpDoor): Promise<HttpService> {
     {
       requestTimeout: requestMs,
       headersTimeout: headersMs,
-      // After Node's default of 5 s, the next call of a client on a busy machine would meet the end of its connection.
+      // With Node's default of 5 s, a busy machine may close a connection just as its client sends the next call.
       keepAliveTimeout: usualBounds.idleMs,
       connectionsCheckingInterval: lateMs,
     },

@@ -55,7 +55,9 @@ const findingsSchema = z.array(
 export const outputSchema = z.object({
   outcome: z
     .enum([...outcomes, 'refused', 'fault'])
-    .describe('How it ended. refused and fault: it did not run, and `error` says why.'),
+    .describe(
+      'How it ended. refused: it did not run. fault: the service failed, maybe after it began. `error` says why.',
+    ),
   stdout: z.string(),
   stderr: z.string(),
   value: z.unknown().optional().describe('The value of the last expression, as JSON.'),
@@ -80,7 +82,7 @@ export const validateOutputSchema = z.object({
 })
 
 export const validateDescription = [
-  'Reads a program without running it, and lists what is risky in it, such as eval, processes, the network, or ways into the',
+  'Reads a program without running it, and lists what is risky in it, such as eval, processes, the network, or the internals of the',
   'interpreter, each with its line. Advice: execute_code runs every program in a sandbox, whatever this says.',
   'Languages: javascript, typescript, python. At most 50,000 characters.',
 ].join(' ')

@@ -144,7 +144,7 @@ async function validate(
   try {
     return describeValidation(await host.programs.validate(args.code, args.language, asking))
   } catch (error) {
-    // Without data, because those of a refusal do not match the schema of a validation.
+    // Without data, because a refusal's data does not match the schema of a validation.
     const { content } = describeError(refusalOf(error, host))
     return { content, isError: true }
   }

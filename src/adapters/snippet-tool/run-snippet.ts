@@ -23,7 +23,7 @@ export interface SnippetOptions {
 
 /**
  * Runs a snippet: a script in JavaScript that reads its input with `read_input()` and answers with `emit(text)`, and
- * reaches nothing else. The same source and input give the same output, on every machine.
+ * reaches nothing else. By default the same source and input give the same output, on every machine.
  *
  * It needs no jail: the program runs in a WebAssembly engine in a thread, which the host ends if the program does not
  * end. Threads are kept for later snippets, but do not keep the process alive.

@@ -59,7 +59,7 @@ export const snippetTool: SnippetTool = {
       limits: {
         type: 'object',
         properties: {
-          wall_ms: count(snippetLimits.wall_ms, 'Real time in milliseconds.'),
+          wall_ms: count(snippetLimits.wall_ms, 'Wall-clock time in milliseconds.'),
           output_kb: count(snippetLimits.output_kb, 'All emitted text together, in KiB.'),
         },
       },
@@ -68,7 +68,7 @@ export const snippetTool: SnippetTool = {
   outputSchema: {
     type: 'object',
     properties: {
-      output: { type: 'string', description: 'All that was emitted.' },
+      output: { type: 'string', description: 'Everything that was emitted.' },
       error: {
         type: 'object',
         required: ['code', 'message'],

@@ -13,7 +13,7 @@ export interface SnippetRequest {
 }
 
 export interface SnippetLimits {
-  /** Real time in milliseconds, a whole number from 1 to 60 000. Default 1000. */
+  /** Wall-clock time in milliseconds, a whole number from 1 to 60 000. Default 1000. */
   readonly wall_ms?: number
   /** All emits together, in KiB of UTF-8, a whole number from 1 to 16 384. Default 64. */
   readonly output_kb?: number

@@ -332,7 +332,7 @@ test('decorators, enums and namespaces of TypeScript work', async () => {
 test('dropped logs are reported', async () => {
   const { payload } = await ask({ code: 'for (let n = 0; n < 70_000; n++) console.log(n)' })
   assert.equal(payload?.logs.length, 65_537)
-  assert.equal(payload?.logs.at(-1), '[more was logged than is kept]')
+  assert.equal(payload?.logs.at(-1), '[further log entries were dropped]')
 })
 
 test('console timers log the measured time', async () => {

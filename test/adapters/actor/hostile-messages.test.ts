@@ -51,5 +51,5 @@ test('only actors can be registered', () => {
 
 test('a timeout as text is distinguished from a number', async () => {
   const { error } = await actor.receive({ type: 'execute', payload: { code: '1', timeout: '100' } })
-  assert.equal(error, "The timeout must be a positive number of milliseconds, got the text '100'")
+  assert.equal(error, "The timeout must be a positive number of milliseconds, got the string '100'")
 })

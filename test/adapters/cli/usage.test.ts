@@ -110,7 +110,7 @@ test('in a removed folder each command reports that, with a hint', async () => {
     child.stdin.on('error', () => undefined).end()
     const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')])
     assert.equal(exitCode, 64, args[0])
-    assert.match(stderr, /current folder does not exist any more[^]*cd /)
+    assert.match(stderr, /current folder no longer exists[^]*cd /)
   }
 })
 

@@ -161,7 +161,7 @@ test('it is found by its name, until it is destroyed or was idle too long', { sk
   )
   await assert.rejects(lazaret.sandbox({ id: 'kept' }), {
     code: 'INVALID_REQUEST',
-    message: /exists already/,
+    message: /already exists/,
   })
   await sandbox.destroy()
   await sandbox.destroy()
@@ -178,7 +178,7 @@ test('one sandbox too many is an error that is not retried, as in the library', 
   assert.notEqual(first.id, '')
   await assert.rejects(connected.lazaret.sandbox(), (error: LazaretError) => {
     const { code, message, hint, retryable, retryAfterMs } = error
-    assert.deepEqual([code, message], ['CLIENT_QUEUE_FULL', 'The token has 1 sandboxes already.'])
+    assert.deepEqual([code, message], ['CLIENT_QUEUE_FULL', 'The token already has 1 sandboxes.'])
     return hint.startsWith('Destroy one') && !retryable && retryAfterMs === undefined
   })
 })

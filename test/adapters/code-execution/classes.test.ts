@@ -181,10 +181,10 @@ test('limits outside their range are clamped, invalid ones become the default, w
   assert.equal(await warningsOf({ timeoutSeconds: null, memoryLimitMB: null }), undefined)
   assert.equal(await warningsOf({ memoryLimitMB: 64.9 }), undefined)
   assert.deepEqual(await warningsOf({ timeoutSeconds: 500, memoryLimitMB: 1e9 }), [
-    'timeoutSeconds is 0.001 to 120; 120 is used',
-    'memoryLimitMB is 8 to 512; 512 is used',
+    'timeoutSeconds must be from 0.001 to 120; 120 is used',
+    'memoryLimitMB must be from 8 to 512; 512 is used',
   ])
-  assert.deepEqual(await warningsOf({ memoryLimitMB: 1 }), ['memoryLimitMB is 8 to 512; 8 is used'])
+  assert.deepEqual(await warningsOf({ memoryLimitMB: 1 }), ['memoryLimitMB must be from 8 to 512; 8 is used'])
   for (const garbage of [Number.NaN, '5', -1, 0, {}, true])
     assert.deepEqual(await warningsOf({ timeoutSeconds: garbage, memoryLimitMB: garbage }), [
       'timeoutSeconds must be a number above 0; 30 is used',

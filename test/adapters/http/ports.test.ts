@@ -33,7 +33,7 @@ test('a server of a sandbox is reachable at its own port until that is closed', 
   assert.equal(hostname, '127.0.0.1')
   assert.notEqual(origin, new URL(here.url).origin)
   assert.equal(await (await fetch(`${exposed.url}/hello`)).text(), 'hello\n')
-  await assert.rejects(sandbox.exposePort(3000), { code: 'INVALID_REQUEST', message: /exposed already/ })
+  await assert.rejects(sandbox.exposePort(3000), { code: 'INVALID_REQUEST', message: /already exposed/ })
   // For another token it does not exist.
   const ofBob = { method: 'DELETE', token: bobToken }
   assert.equal((await send(here.url, `${ports}/3000`, ofBob)).status, 404)

@@ -66,7 +66,7 @@ async function expectIgnored(cwd: string, pattern: RegExp): Promise<void> {
     assert.match(stderr, pattern)
   }
   const { stdout } = await runCli(['doctor'], { cwd })
-  assert.match(stdout, /^configuration: \S+ \(found on the way, ignored: /m)
+  assert.match(stdout, /^configuration: \S+ \(found in this folder or above, ignored: /m)
   assert.equal(wasExecuted(), false)
 }
 
@@ -80,7 +80,7 @@ test('a clone of a repository whose configuration names an interpreter', async (
   assert.equal(wasExecuted(), true)
 })
 
-/** Each option that a file found on the way may not set, and the others with a wider value than the current one. */
+/** Each option that a file found in this folder or above may not set, and the others with a wider value than the current one. */
 const wide: Record<string, unknown> = {
   ...Object.fromEntries(
     optionRows.flatMap(([name, { files }]) => (files === 'trusted' ? [[name, optionSamples[name]]] : [])),
@@ -159,7 +159,7 @@ if (isRoot) {
     chownSync(inFolder('theirs', fileName), stranger, stranger)
     const { exitCode, stderr } = await runCli(['doctor', '--config', inFolder('theirs', fileName)])
     assert.equal(exitCode, 64)
-    assert.match(stderr, /is ignored: \S+ belongs to another user/)
+    assert.match(stderr, /cannot be trusted: \S+ belongs to another user/)
     assert.equal(wasExecuted(), false)
   })
 }
@@ -257,7 +257,7 @@ printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 too
       )
     })
   // Others can write to the parent folder, so the owner of the file proves nothing.
-  assert.match(await doctor(), /found on the way, ignored/)
+  assert.match(await doctor(), /found in this folder or above, ignored/)
   chmodSync(folder.path, 0o755)
   assert.match(await doctor(), isRoot ? /ignored|may only narrow/ : /asks for `toolchains`/)
   if (isRoot) await expectIgnored(workspace, /belongs to another user \(uid 4242\)/)
@@ -272,9 +272,13 @@ test('one that only narrows options is used, and that is reported beside the res
   const args = ['run', '-l', 'shell', '-e', 'sleep 60']
   const { exitCode, stderr } = await runCli(args, { cwd: inFolder('clone') })
   assert.equal(exitCode, 124)
-  assert.ok(stderr.startsWith(`lazaret: narrowed by ${inFolder('clone', fileName)}, found on the way.\n`))
+  assert.ok(
+    stderr.startsWith(
+      `lazaret: narrowed by ${inFolder('clone', fileName)}, found in this folder or above.\n`,
+    ),
+  )
   assert.match(stderr, /timed out after 400 ms \(wall\)\. That is the operator's ceiling/)
   const json = await runCli(['run', '--json', ...args.slice(1)], { cwd: inFolder('clone') })
   assert.equal(JSON.parse(json.stdout).receipt.limits.wallMs.value, 400)
-  assert.match(json.stderr, /^lazaret: narrowed by \S+, found on the way\.\n$/)
+  assert.match(json.stderr, /^lazaret: narrowed by \S+, found in this folder or above\.\n$/)
 })

@@ -20,7 +20,7 @@ interface DoctorFlags extends EngineFlags {
   readonly apparmor?: boolean
 }
 
-/** `lazaret doctor`: what this machine offers, and how to raise it. */
+/** Prints what this machine offers, and how to raise its protection level. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('doctor')

@@ -20,8 +20,8 @@ import { printJson } from '../output/print-json.ts'
 import { toSingleLine } from '../output/terminal-text.ts'
 
 const help = `
-Packages come from the sources that this machine's pip and npm use; with --offline only from local files. Installers run
-in a sandbox that reaches these alone. No install script of npm runs unless it is allowed.
+Packages come from the sources that this machine's pip and npm use; with --offline, only from local files. Installers run
+in a sandbox that can reach nothing else. No install script of npm runs unless it is allowed.
 
 Examples:
   lazaret env create data --python 'pandas==2.*' numpy --npm lodash zod
@@ -70,17 +70,17 @@ export function addEnvCommand(program: Command, context: CommandContext): void {
 
 function addCreateOptions(command: Command): Command {
   return command
-    .option('--python <requirements...>', "packages of pip, such as 'pandas==2.*'")
-    .option('--npm <packages...>', "packages of npm, such as zod or 'lodash@4'")
+    .option('--python <requirements...>', "pip packages, such as 'pandas==2.*'")
+    .option('--npm <packages...>', "npm packages, such as zod or 'lodash@4'")
     .option('--requirements <file>', 'a requirements file; with hashes it is a lock')
     .option('--package-json <file>', 'a package.json, whose dependencies are installed')
     .option('--find-links <folder>', 'a folder of wheels and source archives (repeatable)', append)
     .option('--npm-tarball <file>', 'a tarball of an npm package to install (repeatable)', append)
-    .option('--npm-cache <folder>', 'a cache of npm to install from')
+    .option('--npm-cache <folder>', 'an npm cache to install from')
     .option('--offline', 'no network, only local files')
     .option('--allow-scripts <packages...>', 'npm packages whose install scripts may run, without a network')
     .option('--lock <file>', 'install exactly this: the JSON that `env inspect --json` prints')
-    .option('--replace', 'give the name to the new environment if it has one already')
+    .option('--replace', 'replace an existing environment of this name')
     .option('--verbose', 'print the output of the installers')
 }
 

@@ -42,7 +42,7 @@ async function exec(words: readonly string[], flags: ExecFlags, context: Command
   return execOnce({ engineOptions, command, supplies, variables, flags, signal, duringRun })
 }
 
-/** Checks the patterns before any work starts, because a sandbox does not know patterns. */
+/** Checks the patterns before any work starts, because the sandbox itself never sees them. */
 function checkPatterns(patterns: readonly string[]): void {
   for (const pattern of patterns) {
     const problem = explainBadPattern(pattern)

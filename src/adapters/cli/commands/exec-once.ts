@@ -40,7 +40,7 @@ export interface ExecOnce extends Pick<CommandContext, 'signal' | 'duringRun'> {
 /** Returns the exit code. If the command was cancelled, it prints everything and then throws the signal's reason. */
 export async function execOnce(exec: ExecOnce): Promise<number> {
   const { flags, signal, supplies } = exec
-  // Opened before the command, so a folder that cannot be written to costs nothing.
+  // Opened first, so that no command runs if the folder cannot be written to.
   await using folder = await openOutput(flags, exec.engineOptions)
   const output = new GuestOutput()
   const { limits, clamped } = resolveSandboxLimits(supplies.limits, exec.engineOptions)
@@ -87,7 +87,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
     network,
     ...(environment !== undefined && { environment }),
     ...(secrets !== undefined && { secrets }),
-    // Protected ports are for a service on this machine, and the command line is not one.
+    // Protected ports are those of a service on this machine. The command line is not one.
     protectedPorts: [],
     allowDegradedSecrets: flags.allowDegradedSecrets === true,
   })
@@ -110,7 +110,7 @@ async function runToItsEnd(sandbox: Sandbox, command: string, options: ExecOptio
     if (event.type === 'complete') return event.result
     if (event.type === 'error') throw withFlag(event.error)
   }
-  throw new LazaretError('INTERNAL', { detail: 'A command had no end.' })
+  throw new LazaretError('INTERNAL', { detail: 'The stream of a command ended without its result.' })
 }
 
 /** The library's hint names an option. On the command line it is a flag. */

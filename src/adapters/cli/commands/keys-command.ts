@@ -1,4 +1,4 @@
-/** `lazaret keys create`: a pair of keys for signed receipts. */
+/** `lazaret keys create`: a key pair for signed receipts. */
 import { rmSync, writeFileSync } from 'node:fs'
 
 import type { Command } from 'commander'

@@ -56,7 +56,7 @@ interface McpFlags extends EngineFlags {
   readonly sandboxes?: number
 }
 
-/** `lazaret mcp`: serves until the client goes or a signal comes. */
+/** `lazaret mcp`: serves until the client disconnects or a signal arrives. */
 export function addMcpCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('mcp')
@@ -172,7 +172,7 @@ async function readTokens(flags: McpFlags, signal: AbortSignal): Promise<TokenEn
   }
   const { createToken, parseTokens, tokenLengthMin } = await import('../../http/bearer-tokens.ts')
   const ofEnvironment = token === undefined ? [] : [createToken('token', token)]
-  // An empty variable is a mistake in a script. Without this check everybody could connect.
+  // An empty variable is a mistake in a script. Without this check, everybody could connect.
   if (token !== undefined && (token.length < tokenLengthMin || /\s/.test(token)))
     throw new UsageError(
       `LAZARET_TOKEN has fewer than ${tokenLengthMin} characters, or spaces.`,

@@ -1,4 +1,4 @@
-/** `lazaret run`: a program from a file, the command line or standard input, in a language. */
+/** `lazaret run`: a program from a file, the command line or standard input. */
 import { type Command, Option } from 'commander'
 import { languages, runtimeNames } from '../../../core/request.ts'
 import type { CommandContext } from './command-context.ts'
@@ -16,7 +16,7 @@ Examples:
   lazaret run -l javascript -e '[1, 2, 3].map((n) => n * n)'
   generate-code | lazaret run -l python --memory 128MiB --json -`
 
-/** `lazaret run`: a file, standard input or some code, once. */
+/** Adds the command. The runtime and the language decide how the program is run. */
 export function addRunCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('run')
@@ -26,7 +26,9 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .argument('[args...]', "the program's own arguments")
     .passThroughOptions()
     .addOption(
-      new Option('-l, --language <name>', 'the language (default: from the file ending)').choices(languages),
+      new Option('-l, --language <name>', 'the language (default: from the file extension)').choices(
+        languages,
+      ),
     )
     .option('-e, --eval <code>', 'run this code instead of a file')
     .addOption(
@@ -49,7 +51,7 @@ async function run(
   const limits = engineOptions.defaults ?? {}
   const source = await readProgram(operands, flags, { ...limits, signal })
   const request = await createRequest(source, flags, { signal, limits, warn })
-  // The engine is loaded when it is needed: other commands start in half the time.
+  // The engine is loaded only when it is needed, so that other commands start in half the time.
   const { runOnce } = await import('./run-once.ts')
   return runOnce({ engineOptions, request, flags, duringRun })
 }

@@ -22,7 +22,7 @@ export interface RunOnce {
 
 /** Returns the exit code. If the run was cancelled, it prints everything and then throws the signal's reason. */
 export async function runOnce({ engineOptions, request, flags, duringRun }: RunOnce): Promise<number> {
-  // Opened before the run, so a folder that cannot be written to costs nothing.
+  // Opened first, so that nothing runs if the folder cannot be written to.
   await using folder = await openOutput(flags, engineOptions)
   const output = new GuestOutput()
   const isJson = flags.json === true

@@ -1,4 +1,4 @@
-/** `lazaret serve`: one engine behind HTTP, until a signal comes. */
+/** `lazaret serve`: one engine behind HTTP, until a signal arrives. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { LazaretEvent } from '../../../engine/options/options.ts'
 import type { LazaretMetrics } from '../../../observe/metrics/index.ts'
@@ -57,7 +57,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .description('serve the HTTP API, for callers in any language')
     .option(
       '--host <address>',
-      'the address to listen on; needs tokens unless it is this machine',
+      'the address to listen on; needs tokens unless it is a loopback address',
       defaultHost,
     )
     .option('--port <port>', 'the port; 0 takes any free one', parsePort, defaultPort)
@@ -167,7 +167,7 @@ async function chooseTokens({ tokens: path, host, unix }: ServeFlags): Promise<T
     throw new UsageError('there are two sources of tokens.', 'Unset LAZARET_TOKEN, or leave out --tokens.')
   if (path !== undefined) return { path }
   if (given !== undefined) {
-    // An empty variable is a mistake of a script.
+    // An empty variable is a mistake in a script.
     if (given.length < tokenLengthMin || /\s/.test(given))
       throw new UsageError(
         `LAZARET_TOKEN has fewer than ${tokenLengthMin} characters, or spaces.`,
@@ -225,7 +225,7 @@ async function readTls(
   } catch (error) {
     throw new UsageError(
       `${toSingleLine(tlsCert)} and ${toSingleLine(tlsKey)} are not a certificate and its key: ${(error as Error).message}.`,
-      'Both are PEM files; the certificate comes first in a chain.',
+      'Both are PEM files; in a chain, the certificate of the server comes first.',
     )
   }
   return pair
@@ -256,7 +256,7 @@ async function checkOrigins(asked: readonly string[] = []): Promise<readonly str
   return asked
 }
 
-/** Only if the optional package is installed. */
+/** Undefined if the optional package is not installed. */
 async function loadMetrics(): Promise<LazaretMetrics | undefined> {
   try {
     const { LazaretMetrics: Metrics } = await import('../../../observe/metrics/index.ts')

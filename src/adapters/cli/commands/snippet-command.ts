@@ -42,7 +42,7 @@ export function addSnippetCommand(program: Command, context: CommandContext): vo
     .action(() => context.perform(command, () => snippet(context)))
 }
 
-/** Options and arguments are what `lazaret run` takes; this command has none. */
+/** Tells users who pass options or arguments, as to `lazaret run`, that this command has none. */
 function explainInput(error: CommanderError): never {
   if (error.exitCode === 0) throw error
   throw new UsageError(

@@ -17,7 +17,7 @@ Examples:
   lazaret token create --name ci --scopes run,sandbox --rate 60/m --running 4
   lazaret token revoke ci
 
-Scopes: run (programs), sandbox (sandboxes and their contents), admin (figures and metrics).
+Scopes: run (programs), sandbox (sandboxes and their contents), admin (statistics and metrics).
 A running server reloads the file when it changes, and ends all work of a revoked token.`
 
 interface FileFlags {
@@ -140,7 +140,8 @@ async function revokeToken(name: string, flags: FileFlags): Promise<number> {
 function pathOf({ tokens }: FileFlags): string {
   if (tokens !== undefined) return tokens
   const { user } = usualPlaces()
-  if (user === undefined) throw new UsageError('this user has no home.', 'Name the file: --tokens <file>')
+  if (user === undefined)
+    throw new UsageError('this user has no home folder.', 'Name the file: --tokens <file>')
   return join(user, 'tokens.json')
 }
 
@@ -148,10 +149,13 @@ function readList<Word extends string>(flag: string, text: string, known: readon
   const words = [...new Set(text.split(',').map((word) => word.trim()))]
   const unknown = words.find((word) => !(known as readonly string[]).includes(word))
   if (unknown === undefined) return words as Word[]
-  throw new UsageError(`${flag} has ${JSON.stringify(unknown)}.`, `Write some of: ${known.join(', ')}`)
+  throw new UsageError(
+    `${flag}: unknown value ${JSON.stringify(unknown)}.`,
+    `Use one or more of: ${known.join(', ')}`,
+  )
 }
 
-/** Empty if the file does not exist, unless it has to. */
+/** Empty if the file does not exist. With `mustExist` that is an error. */
 async function read(path: string, mustExist = false): Promise<TokenRecord[]> {
   const { readTokenFile } = await import('../../http/api-tokens.ts')
   try {
@@ -196,7 +200,7 @@ async function change(path: string, decide: (tokens: TokenRecord[]) => TokenReco
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
       throw new UsageError(
         `${toSingleLine(fresh)} exists: another command is changing the file, or was killed while it did.`,
-        'Delete it if no such command runs.',
+        'Delete it if no such command is running.',
       )
     throw tokenFileError(error, path)
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Which configuration files count, and the resulting configuration.
+ * Which configuration files apply, and the resulting configuration.
  *
  * The trusted file may set every option: the one that `--config` or `LAZARET_CONFIG` names, else the user's, else the
  * system's. If none is named, each `lazaret.config.json` from the current folder upwards may narrow what that file says.
@@ -78,11 +78,11 @@ function splitDocument({ serve, ...options }: ConfigDocument): Pick<Configuratio
   return { options, ...(serve !== undefined && { serve }) }
 }
 
-/** Stops the command if a file that should count cannot be trusted, because without it other rules would apply. */
+/** Stops the command if a file that should apply cannot be trusted, because without it other rules would apply. */
 function parseTrusted(read: ConfigText, path: string, parse = parseConfig): ConfigDocument {
   if ('text' in read) return parse(read.text, path)
   throw new UsageError(
-    `${shown(path)} is ignored: ${shown(read.intruder.reason)}.`,
+    `${shown(path)} cannot be trusted: ${shown(read.intruder.reason)}.`,
     "A configuration and the folders that lead to it must be root's or yours, and writable by nobody else (chmod go-w).",
   )
 }
@@ -140,14 +140,14 @@ export function describeFound(files: readonly ConfigurationFile[]): string[] {
   return [
     ...(narrowing.length === 0
       ? []
-      : [`narrowed by ${narrowing.map(({ path }) => path).join(', ')}, found on the way.`]),
+      : [`narrowed by ${narrowing.map(({ path }) => path).join(', ')}, found in this folder or above.`]),
     ...ignored.map(({ path, reason }) => `ignored ${path}: ${reason}.`),
   ]
 }
 
 const pathLengthMax = 4096
 
-/** Other users choose the names of folders. */
+/** Other users may have chosen the names of folders. */
 function shown(text: string): string {
   return toSingleLine(text, pathLengthMax)
 }

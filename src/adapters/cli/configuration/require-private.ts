@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { describeSystemError } from '../output/system-error.ts'
 import { UsageError } from '../options/usage-error.ts'
 
-/** Requires that only the owner can read a file with credentials of a server. */
+/** Requires that only the owner can access a file with a server's credentials. */
 export async function requirePrivate(path: string): Promise<void> {
   const { mode } = await stat(path).catch((error: unknown) => {
     const reason = describeSystemError(error)

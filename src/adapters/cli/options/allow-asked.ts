@@ -1,6 +1,6 @@
 /**
- * The person at the terminal is the operator, so what a flag asks for is allowed, unless the configuration says which
- * networks are.
+ * The person at the terminal is the operator, so the network that a flag asks for is allowed, unless the configuration
+ * lists the allowed networks.
  */
 import type { Network } from '../../../core/network.ts'
 import { networkKindOf } from '../../../jail/edge/rules.ts'

@@ -12,7 +12,7 @@ export interface ExecFlags extends CellFlags {
 
 export function addExecOptions(command: Command): Command {
   addLimitFlags(command, {
-    // A command has as long as it takes.
+    // A command may take as long as it needs.
     usual: { ...resolveSandboxLimits().limits, wallMs: null },
     besides: { disk: 'a quarter as much in /tmp' },
     without: ['cpu'],

@@ -13,7 +13,7 @@ const languageByExtension: Readonly<Record<string, Language>> = {
   '.bash': 'shell',
 }
 
-/** The language that a file's ending names, if it names one. */
+/** The language of a file extension, if there is one. */
 export function findLanguage(path: string): Language | undefined {
   const extension = extname(path).toLowerCase()
   return Object.hasOwn(languageByExtension, extension) ? languageByExtension[extension] : undefined

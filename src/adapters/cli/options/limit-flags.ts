@@ -18,7 +18,7 @@ const size = { value: '<size>', parse: parseSize, format: formatSize } as const
 const count = { value: '<n>', parse: parseCount, format: String } as const
 
 export const limitFlags = {
-  timeout: { limit: 'wallMs', help: 'real time, e.g. 500ms, 5s, 2m', ...duration },
+  timeout: { limit: 'wallMs', help: 'wall-clock time, e.g. 500ms, 5s, 2m', ...duration },
   cpu: { limit: 'cpuMs', help: 'processor time of all its processes together', ...duration },
   memory: { limit: 'memoryBytes', help: 'memory of all its processes together, e.g. 64MiB', ...size },
   processes: { limit: 'processesMax', help: 'processes and threads at one time', ...count },

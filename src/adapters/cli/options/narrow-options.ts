@@ -6,7 +6,10 @@ import type { LazaretOptions } from '../../../engine/options/options.ts'
 
 type Values = Partial<Record<OptionName, unknown>>
 
-/** Describes each setting of a file that would widen the options. Empty if the file only narrows them. */
+/**
+ * Describes each setting of a file that would widen the options. An option that such a file may not set at all counts
+ * as widening. Empty if the file only narrows.
+ */
 export function findWidening(current: LazaretOptions, wish: LazaretOptions): string[] {
   return rowsOf(wish).flatMap(([name, { files }]) =>
     typeof files === 'string'
@@ -25,7 +28,7 @@ export function narrow(current: LazaretOptions, wish: LazaretOptions): LazaretOp
   return narrower as LazaretOptions
 }
 
-/** An option that such a file may not set at all counts as widening. */
+/** The rows of the options that the file sets. */
 function rowsOf(wish: LazaretOptions): typeof optionRows {
   return optionRows.filter(([name]) => (wish as Values)[name] !== undefined)
 }

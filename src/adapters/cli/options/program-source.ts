@@ -52,7 +52,7 @@ function requireLanguage(language: Language | undefined, source: string): Langua
   throw new UsageError(
     source === '--eval' || source === 'standard input'
       ? `the language of ${source} is not known.`
-      : `the ending of ${source} names no language.`,
+      : `the extension of ${source} names no language.`,
     'Add --language javascript, typescript, python or shell.',
   )
 }
@@ -63,7 +63,7 @@ function decode(bytes: Uint8Array, file: string): string {
   } catch {
     throw new UsageError(
       `${file === '-' ? 'standard input' : file} is not UTF-8 text.`,
-      'Name a program in source form.',
+      'Pass the source code of a program.',
     )
   }
 }

@@ -73,7 +73,7 @@ function networkFrom({ network, allow, deny, secret }: CellFlags): Pick<RunReque
   if (allow === undefined && deny === undefined) return network === undefined ? {} : { network }
   if (network !== undefined)
     throw new UsageError(
-      '--network and --allow exclude each other.',
+      '--network and --allow cannot be combined.',
       'With --allow a program reaches only the named hosts.',
     )
   if (allow === undefined)

@@ -1,4 +1,7 @@
-/** Durations and sizes as people write them: `500ms`, `2m`, `64MiB`. A bare number is refused, since it could mean either. */
+/**
+ * Durations and sizes as people write them: `500ms`, `2m`, `64MiB`. A bare number is refused, because its unit would be
+ * a guess.
+ */
 import { InvalidArgumentError } from 'commander'
 
 const KiB = 1024
@@ -39,11 +42,11 @@ export function parseSize(text: string): number {
   return bytes
 }
 
-/** A whole number from 1. */
+/** A whole number, 1 or more. */
 export function parseCount(text: string): number {
   const count = Number(text)
   if (!/^\d+$/.test(text) || count < 1 || !Number.isSafeInteger(count)) {
-    throw new InvalidArgumentError('Write a whole number from 1.')
+    throw new InvalidArgumentError('Write a whole number, 1 or more.')
   }
   return count
 }

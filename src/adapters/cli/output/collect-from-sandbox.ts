@@ -21,7 +21,7 @@ const collectMs = 60_000
 const entriesMax = 100_000
 const readersMax = 4
 
-/** Never rejects for anything that a guest did. */
+/** Never rejects because of what a guest did. */
 export async function collectFromSandbox(
   sandbox: Sandbox,
   texts: readonly string[],

@@ -77,7 +77,7 @@ function describeLimit(
 ): string {
   if (limit === 'host') {
     const advice = explainCeiling('hostMs', allowed, ceilings)
-    const bound = `over its limit of ${formatDuration(allowed)} for the host to read and answer what it sends.`
+    const bound = `over its limit of ${formatDuration(allowed)} of host time for reading and answering its messages.`
     return `${bound} ${advice ?? 'Raise `defaults.hostMs` of the configuration if it needs more.'}`
   }
   if (limit === 'files') return `over its limit of ${allowed} open files in all its processes together.`

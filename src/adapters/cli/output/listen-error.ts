@@ -11,7 +11,7 @@ interface WantedPlace {
   readonly unix?: string
 }
 
-/** What a system error says about a place where nothing can listen; any other error stays as it is. */
+/** Turns a system error of listening into a UsageError. Returns any other error unchanged. */
 export function listenError(error: unknown, { host, port, unix }: WantedPlace): unknown {
   const reason = describeSystemError(error)
   if (reason === undefined) return error

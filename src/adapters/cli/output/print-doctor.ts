@@ -29,7 +29,7 @@ const origins = {
   environment: 'named by LAZARET_CONFIG',
   user: "the user's",
   system: "the system's",
-  found: 'found on the way',
+  found: 'found in this folder or above',
 } as const satisfies Record<ConfigurationFile['from'], string>
 
 /** The configuration files that apply here, and how much each may change. */

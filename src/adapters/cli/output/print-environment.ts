@@ -22,7 +22,7 @@ export function describeEnvironment(one: Environment): string {
 
 function headline({ name, python, npm, files, bytes, updatedAt }: Environment): string {
   const size = `${formatSize(bytes)} in ${files} files`
-  return `${name}  ${python.length} of pip, ${npm.length} of npm  ${size}  ${updatedAt}`
+  return `${name}  ${python.length} from pip, ${npm.length} from npm  ${size}  ${updatedAt}`
 }
 
 function list(source: string, packages: readonly EnvironmentPackage[]): string[] {

@@ -59,7 +59,7 @@ export function describeExtras(
   const places = [...rich].some((type) => pictureTypes.has(type)) ? '--output-dir or --json' : '--json'
   return [
     ...(rich.size > 0
-      ? [`the program displayed ${toSingleLine([...rich].join(', '))}; ${places} brings it.`]
+      ? [`the program displayed ${toSingleLine([...rich].join(', '))}; use ${places} to get it.`]
       : []),
     ...describeTruncated(truncated),
     ...describeClamped(receipt.clamped),

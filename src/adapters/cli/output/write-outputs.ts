@@ -5,7 +5,7 @@ import type { RunResult } from '../../../core/result.ts'
 import type { OutputFolder } from './output-folder.ts'
 import { toSingleLine } from './terminal-text.ts'
 
-/** Pictures, by MIME type: the ending of the file, and whether the text is base64. */
+/** Pictures, by MIME type: the file extension, and whether the text is base64. */
 const pictures: Readonly<Record<string, { readonly ending: string; readonly isBase64: boolean }>> = {
   'image/png': { ending: 'png', isBase64: true },
   'image/jpeg': { ending: 'jpg', isBase64: true },

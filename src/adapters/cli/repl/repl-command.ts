@@ -42,7 +42,7 @@ export function addReplCommand(program: Command, context: CommandContext): void 
       new Option('--network <mode>', 'none, or the network of the host (default none)').choices(networkModes),
     )
     .option('--memory <size>', 'memory of the interpreter, e.g. 2GiB (default 512MiB)', parseSize)
-    .option('--timeout <duration>', 'real time of each piece of code (default none)', parseDuration)
+    .option('--timeout <duration>', 'wall-clock time of each piece of code (default none)', parseDuration)
     .option('--no-history', 'neither read nor write the history')
   addConfigurationOptions(command)
     .addHelpText('after', more)

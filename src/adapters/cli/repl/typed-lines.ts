@@ -19,7 +19,7 @@ export interface TypedLinesParts {
   readonly onInterrupt: () => void
 }
 
-/** Lines that are typed ahead, while code runs. */
+/** The most lines that are kept while code runs. */
 const waitingMax = 1000
 
 export class TypedLines implements Disposable {

@@ -42,5 +42,5 @@ function scan(code: string, language: ContextLanguage): Scanned {
   return { isInText: false, depth: open.length }
 }
 
-/** What begins a text that may have several lines, and what ends it. */
+/** The tokens that begin a multi-line string or comment, and those that end it. */
 const endOfText: Readonly<Record<string, string>> = { '"""': '"""', "'''": "'''", '`': '`', '/*': '*/' }

@@ -71,7 +71,7 @@ const loaded = new Map<string, { readonly plain: Buffer; readonly zipped: Buffer
 /** Throws METHOD_NOT_ALLOWED, or NOT_FOUND in a checkout that was not built. */
 export function serveConsole(path: string, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    throw new LazaretError('METHOD_NOT_ALLOWED', { detail: 'It has GET, HEAD.' })
+    throw new LazaretError('METHOD_NOT_ALLOWED', { detail: 'It allows GET, HEAD.' })
   const { name, type } = files[path] ?? { name: '', type: '' }
   const { plain, zipped } = load(name)
   const takesZipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')

@@ -159,7 +159,7 @@ async function complete(exchange: Exchange, api: Api): Promise<void> {
   const { text, ...others } = await exchange.readJson()
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
-    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known is text`)
+    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known keys: text`)
   await exchange.reply(200, { matches: await context.complete(text as string) })
 }
 

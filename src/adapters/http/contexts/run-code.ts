@@ -6,7 +6,7 @@ import type { Api } from '../routes/routes.ts'
 import { invalid } from '../routes/run-routes.ts'
 import { sandboxOf } from '../routes/sandbox-routes.ts'
 
-/** How the code's `input()` is called in `call` events; the answer is a text. */
+/** The name of the code's `input()` in `call` events; the answer is a string. */
 const inputName = 'input()'
 /** Refusals are faster than this; while the reply has not begun, they can still have their own status. */
 const beginMs = 250

@@ -43,14 +43,14 @@ async function expose(exchange: Exchange, api: Api): Promise<void> {
   const { port, ...others } = await exchange.readJson()
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
-    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known is port`)
+    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known keys: port`)
   requireGrants(exchange.token, { port })
   const open = portsOf(sandbox)
-  if (open.has(port as number)) throw invalid('port: it is exposed already')
+  if (open.has(port as number)) throw invalid('port: it is already exposed')
   const one = await sandbox.exposePort(port as number)
   if (exchange.signal.aborted || open.has(one.port)) {
     await one.close()
-    throw invalid('port: it is exposed already')
+    throw invalid('port: it is already exposed')
   }
   open.set(one.port, one)
   const path = `/v1/sandboxes/${encodeURIComponent(exchange.param('id'))}/ports/${one.port}`

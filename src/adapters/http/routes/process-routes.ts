@@ -212,7 +212,7 @@ async function wait(exchange: Exchange, api: Api): Promise<void> {
   const { port, log, timeout, ...others } = await exchange.readJson()
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
-    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known are port, log, timeout`)
+    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known keys: port, log, timeout`)
   const options: EndableWait = {
     signal: exchange.signal,
     ...(timeout !== undefined && { timeout: timeout as number }),

@@ -55,7 +55,7 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   if (fitting !== undefined) return fitting
   if (found.length === 0) throw new LazaretError('NOT_FOUND')
   throw new LazaretError('METHOD_NOT_ALLOWED', {
-    detail: `It has ${[...new Set(found.map(({ route }) => route.method))].join(', ')}.`,
+    detail: `It allows ${[...new Set(found.map(({ route }) => route.method))].join(', ')}.`,
   })
 }
 

@@ -136,7 +136,7 @@ async function answer(exchange: Exchange, { runs }: Api): Promise<void> {
 async function readAnswer({ value, error, ...others }: Record<string, unknown>): Promise<CallAnswer> {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
-    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known are value, error`)
+    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known keys: value, error`)
   if (error === undefined) return { value: await decode(value) }
   const { name, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,

@@ -1,4 +1,4 @@
-/** Routes for operators and load balancers: whether the server is alive and takes work, and its figures. */
+/** Routes for operators and load balancers: whether the server is alive and takes work, and its metrics. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { Lazaret } from '../../../engine/api.ts'
@@ -24,7 +24,7 @@ export async function serveState(
   { isDraining, lazaret, metrics }: ServerState,
 ): Promise<void> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    throw new LazaretError('METHOD_NOT_ALLOWED', { detail: 'It has GET, HEAD.' })
+    throw new LazaretError('METHOD_NOT_ALLOWED', { detail: 'It allows GET, HEAD.' })
   const say = (status: number, text: string, type = 'text/plain; charset=utf-8'): void => {
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(text)
   }

@@ -49,7 +49,7 @@ export class TerminalLine implements Disposable {
       const bytes = data as Buffer
       if (isBinary) return onInput(bytes)
       const size = parseResize(bytes.toString('utf8'))
-      if (size === undefined) this.close(closeCodes.unsupported, 'A text frame is a resize.')
+      if (size === undefined) this.close(closeCodes.unsupported, 'A text frame must be a resize.')
       else onResize(size)
     })
   }

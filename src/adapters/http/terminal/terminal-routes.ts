@@ -11,7 +11,7 @@ export const terminalRoutes: readonly Route[] = [
     query: ['columns', 'rows', 'process', 'session'],
     status: 101,
     serve: async () => {
-      throw invalid('Upgrade: a terminal goes over WebSocket')
+      throw invalid('Upgrade: a terminal needs WebSocket')
     },
   },
 ]

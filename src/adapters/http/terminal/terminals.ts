@@ -139,7 +139,7 @@ function readAsked(query: URLSearchParams): AskedTerminal {
   const unknown = [...query.keys()].find((name) => !names.includes(name))
   if (unknown !== undefined)
     throw invalid(
-      `unknown key ${JSON.stringify(unknown.slice(0, 100))} in the query; known are ${names.join(', ')}`,
+      `unknown key ${JSON.stringify(unknown.slice(0, 100))} in the query; known keys: ${names.join(', ')}`,
     )
   const count = (name: 'columns' | 'rows'): number => {
     const text = query.get(name) ?? String(usualSize[name])

@@ -16,7 +16,7 @@ export const fileTemplate = 'lazaret://{sandbox_id}/{+path}'
 const resourceBytesMax = 8 * 1024 * 1024
 /** Links in the listing of a folder, each of some 200 bytes. */
 const linksMax = 50
-/** The first revision of the protocol with resource links. Revisions are dates, which sort as texts. */
+/** The first revision of the protocol with resource links. Revisions are dates, which sort as strings. */
 const linkRevision = '2025-06-18'
 const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 

@@ -80,7 +80,7 @@ export async function readFile(call: Called<typeof schemas.readFile>): Promise<C
 }
 
 const inexactNote =
-  'Bytes that are not UTF-8 are shown as \uFFFD. With the encoding base64 they come unchanged.'
+  'Bytes that are not UTF-8 are shown as \uFFFD. Use the encoding base64 to get them unchanged.'
 
 /** The hints of the library name its own options and methods. */
 function inWordsOfTools(error: unknown): unknown {

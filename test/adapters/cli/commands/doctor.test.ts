@@ -39,7 +39,7 @@ test('doctor names the configuration files in use, as text and as JSON', async (
   const lines = stdout.split('\n').filter((line) => line.startsWith('configuration: '))
   assert.deepEqual(lines.slice(0, 2), [
     `configuration: ${user} (the user's, sets every option)`,
-    `configuration: ${found} (found on the way, only narrows)`,
+    `configuration: ${found} (found in this folder or above, only narrows)`,
   ])
   const env = { LAZARET_CONFIG: user }
   const { configuration } = JSON.parse((await runCli(['doctor', '--json'], { ...surroundings, env })).stdout)

@@ -22,7 +22,7 @@ test('an environment is made, used, listed, locked, updated and removed', { skip
     assert.equal(exitCode, 0, stderr)
     return stdout
   }
-  const headline = /^site {2}0 of pip, 1 of npm {2}\d+(?:\.\d)? (?:B|KiB) in 3 files {2}\d{4}-/
+  const headline = /^site {2}0 from pip, 1 from npm {2}\d+(?:\.\d)? (?:B|KiB) in 3 files {2}\d{4}-/
   assert.match(await lazaret('env', 'create', 'site', '--offline', '--npm-tarball', tarball), headline)
   const program = ['-l', 'javascript', '-e', "import greet from 'greeting'; greet()"]
   assert.equal(await lazaret('run', '--env-name', 'site', ...program), "'hello'\n")

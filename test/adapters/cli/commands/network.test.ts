@@ -98,7 +98,7 @@ describe('a wrong network option', () => {
   const code = ['-l', 'shell', '-e', 'true']
   it('is explained', async () => {
     const both = await runCli(['run', '--network', 'host', '--allow', 'good.example', ...code])
-    assert.match(both.stderr, /--network and --allow exclude each other/)
+    assert.match(both.stderr, /--network and --allow cannot be combined/)
     const alone = await runCli(['run', '--deny', 'bad.example', ...code])
     assert.match(alone.stderr, /--deny restricts --allow/)
     const rule = await runCli(['run', '--allow', 'https://good.example/', ...code])

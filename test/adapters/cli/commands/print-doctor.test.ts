@@ -59,7 +59,7 @@ test('each configuration file has a line that says what it may set', () => {
   ])
   assert.deepEqual(lines, [
     "configuration: /home/app/.config/lazaret/lazaret.config.json (the user's, sets every option)",
-    'configuration: /srv/a [8m/lazaret.config.json (found on the way, only narrows)',
-    'configuration: /tmp/lazaret.config.json (found on the way, ignored: /tmp is theirs)',
+    'configuration: /srv/a [8m/lazaret.config.json (found in this folder or above, only narrows)',
+    'configuration: /tmp/lazaret.config.json (found in this folder or above, ignored: /tmp is theirs)',
   ])
 })

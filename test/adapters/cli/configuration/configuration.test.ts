@@ -142,7 +142,7 @@ for (const place of ['user', 'system', 'flag', 'project'] as const) {
     await assert.rejects(load(places), usage(/not a regular file/))
     execFileSync('rm', [inFolder(path)])
     symlinkSync('/dev/zero', inFolder(path))
-    // Everybody may write to it, so a file that is found on the way is ignored.
+    // Everybody may write to it, so a file that is found in this folder or above is ignored.
     if (place === 'project') assert.equal((await load()).files[0]?.use, 'none')
     else await assert.rejects(load(places), usage(/zero can be written by everybody/))
     execFileSync('rm', [inFolder(path)])
