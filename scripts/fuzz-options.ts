@@ -15,13 +15,13 @@ import { whyNoGuest } from './option-fuzzing/guest.ts'
 import { withoutNamespaces } from './soaking/kill-hosts.ts'
 
 const usage = `npm run fuzz:options -- [options]
-  --seconds N    how long to make up new programs, after those of the corpus (60)
-  --seed N       makes up the same programs again
+  --seconds N    how long to generate new programs, after those of the corpus (60)
+  --seed N       generates the same programs again
   --only WHICH   only this iteration of the seed, or only this program of the corpus
-  --restricted   on a machine that refuses namespaces; root alone, whose guests have ids of their own
+  --restricted   without namespaces, as on a machine that refuses them; only as root, whose guests have their own ids
   --json         the report as JSON
 
-Ends with 0 when nothing was found, with 1 when something was. Ctrl-C ends after the run that goes on.
+The exit code is 0 if nothing was found, and 1 if something was. Ctrl-C ends it after the current run.
 `
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: ten thousand runs of all kinds, fifty at a time: values, errors, timeouts, memory deaths, floods,
- * cancels and more, each with its one right answer; and afterwards nothing of them may be left in the host process or
- * on the machine. `npm run soak -- --help` names the options. The short form is test-deep/soak.test.ts.
+ * `npm run soak`: ten thousand runs of all kinds, fifty at a time: values, errors, timeouts, out-of-memory kills,
+ * floods, cancellations and more, each with its one right answer. Afterwards nothing of them may be left in the host
+ * process or on the machine. `npm run soak -- --help` lists the options. The short form is test-deep/soak.test.ts.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,15 +17,15 @@ import { soakSandboxes } from './soaking/soak-sandboxes.ts'
 import type { Tally } from './soaking/tally.ts'
 
 const usage = `npm run soak -- [options]
-  --runs N        after those that warm up (10000)
-  --in-flight N   at one time (50)
-  --seed N        deals the same cases again
-  --stress        a deck with more hostile runs: they refuse to end, leave something behind or hoard
-  --cold          no warm workers: every run in a cell that is made for it
-  --restricted    on a machine that refuses namespaces
-  --sandboxes N   instead: so many sandboxes, each under a random script, for as long as --minutes says
-  --minutes N     with --sandboxes (10)
-  --kill-host     instead: kill a host with SIGKILL amid such runs, and look at what is left of it
+  --runs N        the number of runs after the warm-up (10000)
+  --in-flight N   how many at one time (50)
+  --seed N        repeats the cases of this seed
+  --stress        more hostile runs: they refuse to end, leave something behind or hoard resources
+  --cold          no parked workers: every run gets a new cell
+  --restricted    without namespaces, as on a machine that refuses them
+  --sandboxes N   instead: this many sandboxes, each running a random script, for --minutes
+  --minutes N     with --sandboxes: for how long (10)
+  --kill-host     instead: kill a host with SIGKILL during such runs, and check what it leaves behind
   --times N       with --kill-host: how often (5)
   --json          the report as JSON
 `
@@ -71,7 +71,7 @@ async function main(): Promise<number> {
 
 async function soakAndTell(): Promise<number> {
   const interruption = new AbortController()
-  // The first begins no further run, and the report still comes. A second one ends this program.
+  // After the first signal no run begins, and the report is printed. A second one ends this program.
   process.once('SIGINT', () => interruption.abort())
   process.stderr.write(`soak: ${runs} runs, ${inFlight} in flight, seed ${seed}\n`)
   const { signal } = interruption
@@ -98,7 +98,7 @@ async function soakSandboxesAndTell(sandboxes: number): Promise<number> {
   return report.problems.length > 0 ? 1 : 0
 }
 
-/** On a terminal one line that changes; else one now and then. */
+/** On a terminal one line that is overwritten; otherwise a line from time to time. */
 function showProgress(): (tally: Tally) => void {
   let shownMs = 0
   return (tally) => {
@@ -122,7 +122,7 @@ function format(report: SoakReport): string {
       .toSorted((a, b) => b.runs - a.runs)
       .map(({ kind, runs: count, p50Ms, p95Ms, p99Ms }) => row(kind, [count, p50Ms, p95Ms, p99Ms])),
     row('late at a deadline', [lateness.runs, lateness.p50Ms, lateness.p95Ms, lateness.p99Ms]),
-    `The latest was ended ${lateness.maxMs} ms after its deadline. The event loop turned after ${loop.maxMs.toFixed(1)} ms at most.`,
+    `The latest was ended ${lateness.maxMs} ms after its deadline. The event loop was blocked for ${loop.maxMs.toFixed(1)} ms at most.`,
     `The host grew by ${(residentGrowthBytes / 1024 / 1024).toFixed(1)} MiB in a quarter of the runs.`,
     `${report.wrong} answers were wrong.`,
     ...(problems.length === 0 ? ['Nothing was left behind.'] : problems.map((problem) => `✖ ${problem}`)),
@@ -146,7 +146,7 @@ async function killHostsAndTell(): Promise<number> {
   return report.problems.length === 0 ? 0 : 1
 }
 
-/** The same command once more, where the kernel refuses what namespaces need. */
+/** Runs the same command again where the kernel refuses namespaces. */
 async function onPoorerMachine(): Promise<number> {
   using without = new WithoutLayers()
   const args = process.argv.slice(1).filter((word) => word !== '--restricted')
@@ -157,7 +157,7 @@ async function onPoorerMachine(): Promise<number> {
     String(seed),
   ])
   const child = spawn(file, words, { stdio: 'inherit' })
-  // A terminal's SIGINT reaches both; the report is the child's.
+  // A terminal's SIGINT reaches both processes; the child prints the report.
   process.on('SIGINT', () => undefined)
   const [exitCode] = (await once(child, 'exit')) as [number | null]
   return exitCode ?? 1

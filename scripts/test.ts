@@ -1,10 +1,10 @@
 /**
- * `npm test`: the tests that a change needs, as whoever started it, with the static checks beside them. `npm test --
- * test/jail` runs the files below a folder. `npm run test:all` runs everything that `npm test` leaves: the suites that
- * take too long for every day; as root the tests about walls once more as a plain user, because those walls are built
- * differently; all of these on a machine that refuses namespaces; attacks from guests that are forks of a zygote; and
- * tests about the host on the oldest Node that package.json promises, which `npm run test:oldest` runs alone. `--wide` adds
- * the widest suites. The last line is the sum.
+ * `npm test`: the tests that a change needs, as the user who started it, with the static checks at the same time. `npm
+ * test -- test/jail` runs the files below a folder. `npm run test:all` runs everything that `npm test` leaves out: the
+ * suites that take too long for every day; as root the tests about walls once more as a plain user, because those walls
+ * are built differently; all of these on a machine that refuses namespaces; attacks from guests that are forks of a
+ * zygote; and tests about the host on the oldest Node that package.json allows, which `npm run test:oldest` runs alone.
+ * `--wide` adds the widest suites. The last line is the total.
  */
 import { isExcused } from './testing/plan/optional-packages.ts'
 import { planPasses } from './testing/plan/passes.ts'
@@ -20,7 +20,7 @@ interface Part {
   readonly seconds: number
 }
 
-/** More files than this that have not run to their end have one cause, which the other failures show. */
+/** If more files than this did not run to the end, they have one cause, which the other failures show. */
 const missingShownMax = 10
 
 const tiers: Readonly<Record<string, Tier>> = { '--all': 'rest', '--wide': 'wide', '--oldest': 'oldest' }
@@ -44,12 +44,12 @@ async function main(args: readonly string[]): Promise<number> {
   const tier = tiers[options.at(-1) ?? ''] ?? 'daily'
   const passes = planPasses({ tier, filters, isRoot: process.getuid?.() === 0 })
   if (passes.length === 0)
-    return complain(`No test file is, or lies below, ${filters.join(' or ') || 'the folder of tests'}.`)
+    return complain(`No test file matches ${filters.join(' or ') || 'the folder of tests'}.`)
 
   const checks = tier === 'daily' ? [timed('static checks', runChecks)] : []
   const parts: Part[] = []
   const surplus: string[] = []
-  // One after another: passes side by side starve each other's hosts, and some count what one user has.
+  // One after another: concurrent passes starve each other's hosts, and some count the resources of one user.
   for (const pass of passes) {
     process.stdout.write(`\n${pass.name}: ${pass.files.length} files\n`)
     const part = await timed(pass.name, () => runPass(pass))
@@ -112,7 +112,7 @@ function describe(results: readonly PassResults[]): string {
   return `${passed} passed, ${failed} failed, ${total((one) => one.skipped.length)} skipped`
 }
 
-/** The static checks do not look at it. */
+/** Empty for the static checks, which do not measure it. */
 function describeUse({ processorMs }: PassResults): string {
   return processorMs === 0 ? '' : `, processors ${Math.round(processorMs / 1000)} s`
 }

@@ -121,7 +121,7 @@ test('the watch detects a blocked event loop, and errors of other programs', asy
     return complaint
   }
   const whats = listSuspicions(await observe(block, complaints)).map(({ what }) => what)
-  assert.deepEqual(whats.slice(-2), ['the event loop stood still', 'a neighbour suffered'])
+  assert.deepEqual(whats.slice(-2), ['the event loop was blocked', 'a neighbour suffered'])
 })
 
 testOptionFuzzing(seconds)

@@ -1,6 +1,6 @@
 /**
  * The kept inputs: `native/fuzz/corpus/<target>.bin` has the minimised inputs that reach new code, one after another,
- * each behind its length. A file in `native/fuzz/regressions/<target>/` is an input that once broke something.
+ * each after its length. A file in `native/fuzz/regressions/<target>/` is an input that once broke something.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'

@@ -28,7 +28,7 @@ const names = [
   ...['GOOD.eXample', 'xn--bcher-kva.example.org', 'localhost', `${'a'.repeat(63)}.example.org`, ''],
 ]
 
-/** `random` returns numbers below 1; `goesOn` is called now and then. */
+/** `random` returns numbers below 1. `goesOn` is asked every thousand datagrams whether to continue. */
 export function fuzzResolver(random: () => number, goesOn: (datagrams: number) => boolean): ResolverFuzzed {
   const ends: Record<string, number> = {}
   let datagrams = 0
@@ -55,9 +55,9 @@ function checkOne(datagram: Buffer): string {
   const said = labels.map((label) => label.toLowerCase()).join('.')
   checkAnswer(datagram, question)
   if (question.name === undefined) return 'no name'
-  assert.equal(question.name, said, 'another name than the bytes say')
+  assert.equal(question.name, said, 'not the name in the bytes')
   const isAllowed = rules.judgeName(question.name) === undefined
-  assert.equal(isAllowed, mayBeReached(labels), `${JSON.stringify(labels)} was judged otherwise`)
+  assert.equal(isAllowed, mayBeReached(labels), `${JSON.stringify(labels)} was judged differently`)
   return isAllowed ? 'allowed' : 'refused'
 }
 
@@ -78,11 +78,11 @@ function labelsOf(datagram: Buffer, from = headerBytes): string[] {
 }
 
 function checkAnswer(datagram: Buffer, question: DnsQuestion): void {
-  assert.ok(question.end <= datagram.length, 'the question ends behind the datagram')
+  assert.ok(question.end <= datagram.length, 'the question ends after the datagram')
   const asked = datagram.subarray(headerBytes, question.end)
   const answer = writeAnswer(datagram, question, { code: 0, address: '198.18.0.7', lifeSeconds: 60 })
-  assert.deepEqual(answer.subarray(0, 2), datagram.subarray(0, 2), 'another number')
-  assert.deepEqual(answer.subarray(headerBytes, headerBytes + asked.length), asked, 'another question')
+  assert.deepEqual(answer.subarray(0, 2), datagram.subarray(0, 2), 'the id differs')
+  assert.deepEqual(answer.subarray(headerBytes, headerBytes + asked.length), asked, 'the question differs')
   const record = answer.subarray(headerBytes + asked.length)
   assert.deepEqual([...record.subarray(0, 4)], [0xc0, headerBytes, 0, dnsTypes.a])
   assert.deepEqual([...record.subarray(10)], [0, 4, 198, 18, 0, 7])

@@ -19,7 +19,7 @@ const kernelSeeds = [0, 2, 3, 7, 1234, 99_991]
 
 export function makeSeeds(target: string): Buffer[] {
   const make = makers[target]
-  if (make === undefined) throw new Error(`Nobody knows how inputs of ${target} look.`)
+  if (make === undefined) throw new Error(`There are no seeds for ${target}.`)
   return make().flatMap((bytes) => kernelSeeds.map((seed) => Buffer.concat([word(seed), bytes])))
 }
 
@@ -266,7 +266,7 @@ const wanted = [
   { path: 'empty', bytes: 0 },
 ]
 
-/** A folder in the fake kernel's format: each name behind its length, and a zero after the last. */
+/** A folder in the fake kernel's format: each name after its length, and a zero at the end. */
 function folderNames(...folders: readonly (readonly string[])[]): Buffer {
   const bytesOf = (name: string) => [Buffer.byteLength(name), ...Buffer.from(name)]
   return Buffer.from(folders.flatMap((names) => [...names.flatMap(bytesOf), 0]))

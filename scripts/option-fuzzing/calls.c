@@ -92,9 +92,9 @@ static struct word read_word(const char *text) {
   if (strchr("rdwm", text[0])) word.kind = *text++;
   word.value = (long)strtoull(text, &end, 0);
   if (*end == ':') word.at = (unsigned)strtoul(end + 1, NULL, 10);
-  if (word.kind == 'r' && (unsigned long)word.value >= calls_max) complain("a result that nothing gives");
-  if (strchr("dw", word.kind) && (unsigned long)word.value >= data_max) complain("data that is not there");
-  if (word.at > data_bytes / 4 - 1) complain("a number behind the data");
+  if (word.kind == 'r' && (unsigned long)word.value >= calls_max) complain("a result that no call returns");
+  if (strchr("dw", word.kind) && (unsigned long)word.value >= data_max) complain("data that does not exist");
+  if (word.at > data_bytes / 4 - 1) complain("a number beyond the data");
   return word;
 }
 

@@ -167,7 +167,7 @@ export class Fuzzer implements Disposable {
     const moved = [...modules.map((name) => `module ${name}`), ...this.#log.readNew()]
     for (const line of moved) {
       const finding = {
-        what: 'the kernel has something to say',
+        what: 'the kernel logged something',
         moved: line,
         from: `runs until ${from}`,
         program: '',

@@ -79,9 +79,13 @@ function judgeMemory({ before, extreme, after, memoryPeakBytes, heldByCgroup }: 
   const paid = heldByCgroup ? memoryPeakBytes : limits.memoryBytes
   return [
     ['memory beyond the limit', 'MemAvailable', limits.memoryBytes + noiseBytes],
-    ['memory that nobody pays', 'MemAvailable', paid + noiseBytes],
-    ['kernel memory that nobody pays', 'SUnreclaim', paid + slabNoiseBytes],
-    ['kernel mappings that nobody pays', 'VmallocUsed', (heldByCgroup ? memoryPeakBytes : 0) + noiseBytes],
+    ['memory that is charged to nobody', 'MemAvailable', paid + noiseBytes],
+    ['kernel memory that is charged to nobody', 'SUnreclaim', paid + slabNoiseBytes],
+    [
+      'kernel mappings that are charged to nobody',
+      'VmallocUsed',
+      (heldByCgroup ? memoryPeakBytes : 0) + noiseBytes,
+    ],
   ].flatMap(([what, name, allowed]) => {
     const [start = 0, most = 0, end = 0] = [before, extreme, after].map(
       (readings) => readings[String(name)] ?? 0,
@@ -93,7 +97,7 @@ function judgeMemory({ before, extreme, after, memoryPeakBytes, heldByCgroup }: 
     return [
       {
         what: String(what),
-        moved: `${Math.round(moved / MiB)} MiB of ${String(name)}, peak said to be ${peak} MiB`,
+        moved: `${Math.round(moved / MiB)} MiB of ${String(name)}, reported peak ${peak} MiB`,
       },
     ]
   })
@@ -119,14 +123,14 @@ function judgeReadings({ before, extreme, after }: Observation): Suspicion[] {
 function judgeRun(seen: Observation): Suspicion[] {
   const { outcome, detail, wallMs, memoryPeakBytes, eventLoopMs, neighbours } = seen
   const found: Suspicion[] = []
-  if (outcome === 'threw') found.push({ what: 'the run could not be made', moved: detail })
+  if (outcome === 'threw') found.push({ what: 'the run threw an error', moved: detail })
   if (outcome === 'denied') found.push({ what: 'the run was ended as denied', moved: detail })
   if (wallMs > limits.wallMs + lateMsMax)
     found.push({ what: 'the run ended late', moved: `${Math.round(wallMs)} ms` })
   if (memoryPeakBytes > limits.memoryBytes + noiseBytes)
     found.push({ what: 'a peak beyond the limit', moved: `${Math.round(memoryPeakBytes / MiB)} MiB` })
   if (eventLoopMs > eventLoopMsMax)
-    found.push({ what: 'the event loop stood still', moved: `for ${Math.round(eventLoopMs)} ms` })
+    found.push({ what: 'the event loop was blocked', moved: `for ${Math.round(eventLoopMs)} ms` })
   if (neighbours.length > 0) found.push({ what: 'a neighbour suffered', moved: neighbours[0] ?? '' })
   return found
 }

@@ -168,7 +168,7 @@ function cancelBefore({ dialect }: Guest): Draft {
   return { request: { code: hang[dialect], signal: AbortSignal.abort() }, check: isCancelled }
 }
 
-/** Somewhere between the request and the guest's first instruction, or soon after. */
+/** Cancels between the request and the guest's first instruction, or soon after. */
 function cancelAtStart({ dialect }: Guest, { random }: Ticket): Draft {
   const controller = new AbortController()
   setTimeout(() => controller.abort(), random() * 60)
@@ -196,7 +196,7 @@ function cancelAtWork({ dialect }: Guest): Draft {
   }
 }
 
-/** When the answer is there already: it changes nothing, for this run or for whoever has its worker next. */
+/** Cancels when the result has arrived, which changes nothing for this run or for the next run of its worker. */
 function cancelLate({ dialect }: Guest): Draft {
   const controller = new AbortController()
   return {

@@ -3,9 +3,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 
 import type { Language, Limits, RunRequest, RunResult, RuntimeName } from '../../src/index.ts'
 
-/**
- * The runtime of the code. Programs in TypeScript are those in JavaScript, where they need no syntax of their own.
- */
+/** The runtime of the code. TypeScript programs are the JavaScript ones, unless they need TypeScript syntax. */
 export interface Guest {
   readonly name: string
   readonly runtime: RuntimeName
@@ -23,13 +21,13 @@ export const typescript: readonly Guest[] = [
   { ...node, name: 'node typescript', language: 'typescript' },
 ]
 export const everyGuest: readonly Guest[] = [shell, python, bun, node, ...typescript]
-/** Those that have values and host functions. */
+/** The guests that have values and host functions. */
 export const harnessed: readonly Guest[] = everyGuest.filter(({ dialect }) => dialect !== 'shell')
 
 /** What is different in every run. */
 export interface Ticket {
   readonly index: number
-  /** Nobody else's: a run that answers with another's was given another's state. */
+  /** Unique: a run that answers with the token of another was given its state. */
   readonly token: string
   readonly random: () => number
   readonly machine: SoakMachine
@@ -37,15 +35,15 @@ export interface Ticket {
 
 /** What the right answers depend on. */
 export interface SoakMachine {
-  /** Whether what refuses or ends a fork leaves evidence; a limit of a user id alone does not. */
+  /** Whether a refused or ended fork leaves evidence. A limit on the user id alone leaves none. */
   readonly forksAreCounted: boolean
-  /** Whether the kernel refuses a fork too many; a watchdog ends the program instead. */
+  /** Whether the kernel refuses forks above the limit. A watchdog ends the program instead. */
   readonly forksAreRefused: boolean
-  /** Of a server on the host's loopback that says `greeting` to everybody. */
+  /** The port of a server on the host's loopback that sends `greeting` to every client. */
   readonly port: number
 }
 
-/** By the receipt of any run. */
+/** Reads the facts from the receipt of any run. */
 export function describeMachine({ receipt }: RunResult, { port }: { readonly port: number }): SoakMachine {
   const { by } = receipt.limits.processesMax
   return { port, forksAreCounted: by !== 'rlimit', forksAreRefused: by !== 'watchdog' }
@@ -61,7 +59,7 @@ export interface Draft {
 
 export interface Kind {
   readonly name: string
-  /** How often each of its guests comes in a deck; 1 is rare. */
+  /** How often each of its guests occurs in a deck; 1 is rare. */
   readonly copies: number
   readonly guests: readonly Guest[]
   readonly draft: (guest: Guest, ticket: Ticket) => Draft
@@ -77,7 +75,7 @@ export interface SoakCase {
 const MiB = 1024 * 1024
 const completed = { kind: 'completed', exitCode: 0 } as const
 
-/** Generous, and different from one run to the next: a worker that waits for its run does not know them. */
+/** Generous, and different from one run to the next: a parked worker does not know them. */
 export function generousLimits({ index, random }: Ticket): Partial<Limits> {
   return {
     wallMs: 60_000 + (index % 1000),

@@ -1,4 +1,4 @@
-/** All kinds in all their languages, shuffled: an endless row of cases that comes again with the same seed. */
+/** All kinds in all their languages, shuffled: an endless sequence of cases, the same for the same seed. */
 import { seededRandom } from '../../test/support/seeded-random.ts'
 import { badEnds } from './bad-ends.ts'
 import { generousLimits, pick } from './case.ts'
@@ -6,10 +6,10 @@ import type { Guest, Kind, SoakCase, SoakMachine } from './case.ts'
 import { everydayKinds } from './everyday-kinds.ts'
 import { hostileKinds } from './hostile-kinds.ts'
 
-/** Of a soak. */
+/** The kinds of a soak. */
 export const kinds: readonly Kind[] = [...everydayKinds, ...badEnds]
 
-/** Of a stress: everything hostile, and an equal number of honest runs. */
+/** The kinds of a stress test: everything hostile, and an equal number of honest runs. */
 export const stressKinds: readonly Kind[] = [
   ...everydayKinds.map((kind) => ({ ...kind, copies: 1 })),
   ...badEnds.map((kind) => ({ ...kind, copies: 1 })),
@@ -39,7 +39,7 @@ export function* dealCases({ seed, machine, kinds: dealt = kinds }: Deal): Gener
       const ticket = { index, token, random, machine }
       const { request, check } = kind.draft(guest, ticket)
       const { runtime, language } = guest
-      // Limits that the case does not care for differ from run to run too.
+      // Limits that do not matter to the case differ from run to run, too.
       const limits = { ...generousLimits(ticket), ...request.limits }
       const client = `client ${index % 2}`
       yield {

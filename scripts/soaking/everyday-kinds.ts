@@ -129,7 +129,7 @@ function collect({ dialect }: Guest, { token }: Ticket): Draft {
   }
 }
 
-/** All names beginning with SOAK, so that another run's would show. */
+/** Prints all variables whose names begin with SOAK, so that those of another run would show. */
 const printEnvironment: Record<Dialect, string> = {
   shell: 'env | grep ^SOAK | sort',
   python: `import os

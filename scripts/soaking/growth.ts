@@ -1,7 +1,7 @@
-/** How much the host process grows while a soak lasts, once it has made what is made once. */
+/** How much the host process grows during a soak, after everything that is created once exists. */
 import { heldBytes } from '../../test/support/machine/resident-memory.ts'
 
-/** In the second half of the runs. */
+/** Measurements in the second half of the runs. */
 const looks = 10
 
 export class Growth {
@@ -14,7 +14,7 @@ export class Growth {
     this.#every = Math.max(1, Math.floor(runs / 2 / looks))
   }
 
-  /** After each run, with how many there were. */
+  /** Called after each run with the number of runs so far. */
   look(runs: number): void {
     if (runs > this.#runs / 2 && runs % this.#every === 0) this.#sizes.push(heldBytes())
   }
@@ -26,8 +26,8 @@ export class Growth {
 }
 
 /**
- * From the first half of the sizes to the second. The allocator keeps some MiB more at one look than at another, but
- * the lowest size only rises if something is held.
+ * The growth from the first half of the sizes to the second. The allocator keeps a few MiB more at some times than at
+ * others, but the lowest size rises only if something is held.
  */
 export function floorGrowth(sizes: readonly number[]): number {
   const half = Math.floor(sizes.length / 2)

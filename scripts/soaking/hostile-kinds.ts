@@ -7,7 +7,7 @@ import type { Dialect, Draft, Guest, Kind, Ticket } from './case.ts'
 const plainGuests: readonly Guest[] = [shell, python, bun, node]
 /** The deadline of programs that only the host can end. It is long enough for every runtime to start beside many others. */
 const deadline = { leastMs: 1500, spreadMs: 500 }
-/** A program that has ended is answered for at once, whatever it left behind. This is its maximum time. */
+/** The result of a program that has ended arrives at once, whatever it left behind. This is its wall limit. */
 const patientMs = 60_000
 
 /** A program that prints one line, and runs until the host ends it. */
@@ -56,7 +56,7 @@ const closedPipes = endless({
 fs.closeSync(1); fs.closeSync(2); setInterval(() => {}, 1000)`,
 })
 
-/** In C, where no handler of the language's own comes between. */
+/** Loops in native code, where no handler of the language runs. */
 const nativeLoop = endless({
   shell: `echo up; exec awk 'BEGIN { for (;;); }'`,
   python: `import re\nprint('up', flush=True)\nre.match('(a+)+$', 'a' * 60 + 'b')`,
@@ -99,7 +99,7 @@ function forkBomb({ dialect }: Guest, { random, machine }: Ticket): Draft {
     request: { code: forkForEver[dialect], limits },
     check: ({ outcome, stdout }) => {
       equal(stdout, 'up\n')
-      // Who only counts from time to time ends it; who refuses the forks lets it try until its deadline.
+      // A watchdog, which counts periodically, ends it; a kernel that refuses the forks lets it try until its deadline.
       if (outcome.kind !== 'limit-exceeded' || machine.forksAreRefused)
         deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs })
       else deepEqual([outcome.limit, outcome.allowed], ['processes', limits.processesMax])
@@ -107,7 +107,7 @@ function forkBomb({ dialect }: Guest, { random, machine }: Ticket): Draft {
   }
 }
 
-/** A process with its own session and parent, that ignores every polite signal. */
+/** A process with its own session and parent, which ignores SIGTERM and similar signals. */
 const daemons: Record<Dialect, (token: string) => string> = {
   shell: (token) => `(setsid sh -c "trap '' TERM INT HUP QUIT; while :; do sleep 1; done" &)
 (setsid sh -c 'sleep 100' >/dev/null 2>&1 </dev/null &)

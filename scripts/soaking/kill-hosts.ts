@@ -1,6 +1,6 @@
 /**
- * SIGKILL to a host process amid a soak, at a random moment, again and again: within a second nothing of it is alive,
- * and the next host takes away what only a living one can.
+ * Kills a host process with SIGKILL during a soak, repeatedly, at random moments. Within a second nothing of it may be
+ * alive; the next host removes what only a living host can.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,9 +39,9 @@ export interface KillPlan {
 export interface Death {
   /** From the host's first answers to its death. */
   readonly afterMs: number
-  /** How many processes it had in that moment. */
+  /** How many processes it had at that moment. */
   readonly processes: number
-  /** Until the last of them had ended. */
+  /** The time until the last of them had ended. */
   readonly aloneMs: number
 }
 
@@ -51,9 +51,12 @@ export interface KillReport {
   readonly problems: readonly string[]
 }
 
-/** Of work before a host is killed; cells live from milliseconds to a second, so every moment of them is met. */
+/**
+ * The longest time of work before a host is killed. Cells live from milliseconds to a second, so hosts die at every
+ * stage of a cell.
+ */
 const workMsMax = 3000
-/** What refuses namespaces to everybody also takes from root what needs none of the user's own. */
+/** Root also loses CAP_SYS_ADMIN, with which it could create namespaces without a user namespace. */
 export function withoutNamespaces(): readonly Lacking[] {
   return process.getuid?.() === 0 ? ['user-namespaces', 'sys-admin'] : ['user-namespaces']
 }
@@ -96,7 +99,7 @@ async function killEach(plan: KillPlan, ground: Ground): Promise<KillReport> {
     await using host = start(number)
     const pid = await host.pid
     await host.ready
-    // It has a Lazaret by now, which has swept.
+    // By now it has created a Lazaret, which has swept.
     problems.push(...listUnswept(dead, ground.temporary).map((path) => `not swept by the next host: ${path}`))
     if (number === plan.times) {
       problems.push(...(await endInOrder(host, pid, ground)))
@@ -128,7 +131,7 @@ function mortalSoak({ seed, inFlight, cold }: KillPlan): string[] {
   return [file, ...[seed, inFlight, first, count].map(String), cold ? 'cold' : 'warm']
 }
 
-/** Beside its empty cgroups and folders, which are the next host's to remove. */
+/** What is left of a host, except its empty cgroups and folders, which the next host removes. */
 function describeLeft(
   pid: number,
   { temporary, mounts }: Ground & { mounts: readonly string[] },
@@ -143,7 +146,7 @@ function describeLeft(
   return left.length === 0 ? undefined : left.join(', ')
 }
 
-/** The last one is told to end: it leaves nothing at all. */
+/** Ends the last host with a signal: it must leave nothing at all. */
 async function endInOrder(host: AdoptedHost, pid: number, { temporary }: Ground): Promise<string[]> {
   host.stop()
   await host.alone

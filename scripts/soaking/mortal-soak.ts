@@ -1,6 +1,6 @@
 /**
- * A host process to be killed: the cases of a soak, on and on, until SIGTERM. Says `ready` when as many have ended as
- * are in flight, and then only what went wrong, a line of JSON each.
+ * A host process that will be killed: it runs the cases of a soak until SIGTERM. It prints `ready` when as many runs
+ * have ended as are in flight, and then a line of JSON for each wrong result.
  *
  * Usage: mortal-soak.ts <seed> <in flight> <first id> <ids> <cold or warm>
  */
@@ -15,7 +15,7 @@ import { coldOptions, unboundedOptions } from './pools.ts'
 import { runMix } from './run-mix.ts'
 
 const [seed = 0, inFlight = 0, first = 0, count = 0] = process.argv.slice(2).map(Number)
-/** Not looked for through a shim: a host that is killed while it asks one leaves the answer to nobody, but leaves it. */
+/** No search through a version manager's shim: if the host is killed while a shim runs, the shim stays. */
 const toolchains = existsSync('/usr/bin/python3') ? { python: '/usr/bin/python3' } : {}
 const options = process.argv[6] === 'cold' ? coldOptions() : {}
 const lazaret = createLazaret({ uidRange: { first, count }, toolchains, ...unboundedOptions, ...options })

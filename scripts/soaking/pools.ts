@@ -1,4 +1,4 @@
-/** Warm workers, where this Lazaret has them: they live between runs, and a check for what is left sends them home first. */
+/** Options about parked workers, which live between runs; a check for leftovers ends them first. */
 import { LazaretError, createLazaret } from '../../src/index.ts'
 import type { Lazaret, LazaretOptions } from '../../src/index.ts'
 
@@ -6,18 +6,18 @@ const size = { min: 0, max: 0 }
 const none = { bun: size, node: size, python: size, shell: size }
 const withoutPools = { pools: none } as LazaretOptions
 
-/** Whatever its cases ask for, all at one time. */
+/** Allows everything that the cases ask for, all at one time. */
 export const unboundedOptions = {
   access: { networks: ['none', 'host'], preload: true },
   queue: { runningMax: 1000, memoryTotalBytes: 2 ** 40 },
 } as const satisfies LazaretOptions
 
-/** Options under which every run gets a cell that is made for it. */
+/** Options with which every run gets a new cell. */
 export function coldOptions(): LazaretOptions {
   return havePools() ? withoutPools : {}
 }
 
-/** Whether there is anything that can be switched off. */
+/** Whether this Lazaret accepts the option `pools`. */
 export function havePools(): boolean {
   try {
     void createLazaret(withoutPools)[Symbol.asyncDispose]()
@@ -28,7 +28,7 @@ export function havePools(): boolean {
   }
 }
 
-/** Resolves when no worker waits any more. */
+/** Resolves when no worker is parked. */
 export async function drain(lazaret: Lazaret): Promise<void> {
   await lazaret.releaseWorkers()
 }

@@ -7,7 +7,7 @@ export interface MixPlan {
   readonly runs: number
   readonly inFlight: number
   readonly run: (request: RunRequest) => Promise<RunResult>
-  /** Aborted, no further run begins; those in flight end as they should. */
+  /** When it is aborted, no further run begins, and those in flight end normally. */
   readonly signal: AbortSignal
   readonly onEnd: (end: CaseEnd) => void
 }
@@ -16,13 +16,13 @@ export interface CaseEnd {
   readonly kind: string
   /** From the request to the answer. */
   readonly ms: number
-  /** Of a program that was ended at its wall limit: how long after it. */
+  /** How long after its wall limit a program was ended. */
   readonly lateMs?: number
-  /** What was not as it should be. */
+  /** What was wrong. */
   readonly wrong?: string
 }
 
-/** The longest case has a minute; whatever has no answer by now never will. */
+/** The longest case takes a minute. A run without an answer after this time will never have one. */
 const answerMs = 150_000
 const shownMax = 600
 

@@ -8,7 +8,7 @@ import { pick } from './case.ts'
 export interface Life {
   readonly sandbox: Sandbox
   readonly random: () => number
-  /** Unlike any other of the soak. */
+  /** Unique in the soak. */
   readonly token: string
 }
 
@@ -80,7 +80,7 @@ const deeds: Readonly<Record<string, Deed>> = {
 
 const names = Object.keys(deeds)
 
-/** Does one thing; says what it was, and what was wrong with it. */
+/** Performs one action; returns its kind and what was wrong, if anything. */
 export async function doSomething(life: Life): Promise<{ readonly kind: string; readonly wrong?: string }> {
   const kind = names[pick(life.random, names.length)] ?? 'echo'
   try {

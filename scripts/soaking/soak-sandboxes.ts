@@ -1,6 +1,6 @@
 /**
- * Sandboxes that live for minutes, many at one time, each under a random script; now and then one is destroyed, often amid
- * its work, and another takes its place. Afterwards nothing of them may be left.
+ * Sandboxes that live for minutes, many at one time, each with a random script. From time to time one is destroyed,
+ * often during its work, and replaced. Afterwards nothing of them may be left.
  */
 import { createLazaret, LazaretError } from '../../src/index.ts'
 import type { Lazaret } from '../../src/index.ts'
@@ -31,13 +31,13 @@ export interface SandboxSoakReport {
 
 /** Until the highest number of sandboxes has been flooded at one time: the allocator keeps that memory. */
 const warmUpSeconds = 40
-/** About as often a sandbox is destroyed after something that it did. */
+/** A sandbox is destroyed during one of about this many actions. */
 const destroyEvery = 60
 
 export async function soakSandboxes(plan: SandboxSoakPlan): Promise<SandboxSoakReport> {
   const leaks = new LeakCheck()
   await using lazaret = createLazaret({ uidRange })
-  // The second cell makes a nursery worth its price; it stays.
+  // The second cell starts the nursery, which stays.
   for (let cell = 0; cell < 2; cell++) await (await lazaret.sandbox()).destroy()
   await leaks.allowNursery()
   await leaks.takeBaseline()
@@ -90,7 +90,7 @@ async function live(lazaret: Lazaret, plan: SandboxSoakPlan, { tally, made }: Co
         const startedMs = performance.now()
         const deed = doSomething({ sandbox, random, token })
         if (isDoomed) {
-          // Amid its work: it may still have the right answer, or hears that the sandbox is gone.
+          // During its work, which then succeeds or fails with SANDBOX_GONE.
           await sandbox.destroy()
           await deed
           continue

@@ -1,6 +1,6 @@
 /**
- * A soak in this process: many runs of all kinds at once, and what the host process and the machine have of them
- * afterwards. `npm run soak` is the long form, test-deep/soak.test.ts the short one.
+ * A soak in this process: many runs of all kinds at one time, and a check of what they leave in the host process and on
+ * the machine. `npm run soak` is the long form, test-deep/soak.test.ts the short one.
  */
 import { createLazaret } from '../../src/index.ts'
 import type { Lazaret, Protection, RunRequest, RunResult } from '../../src/index.ts'
@@ -24,11 +24,11 @@ import type { Latencies } from './tally.ts'
 
 export interface SoakPlan {
   readonly runs: number
-  /** Not counted. */
+  /** Runs that are not counted. */
   readonly warmUpRuns?: number
   readonly inFlight: number
   readonly seed: number
-  /** Every run in a cell that is made for it. */
+  /** Whether every run gets a new cell. */
   readonly cold: boolean
   /** Default: those of a soak. */
   readonly kinds?: readonly Kind[]
@@ -39,28 +39,31 @@ export interface SoakPlan {
 export interface SoakReport {
   readonly level: Protection
   readonly seed: number
-  /** Those that warm up are not counted, but have to be right too. */
+  /** Runs of the warm-up are not counted, but have to be right, too. */
   readonly runs: number
   readonly runsPerSecond: number
   readonly seconds: number
   readonly wrong: number
   /** The first wrong answers, and whatever was left behind. */
   readonly problems: readonly string[]
-  /** Of the host process, from the third quarter of the runs to the last. */
+  /** Growth of the host process, from the third quarter of the runs to the last. */
   readonly residentGrowthBytes: number
   readonly latencies: readonly Latencies[]
-  /** Of programs that were ended at their wall limit: how long after it. */
+  /** How long after their wall limit programs were ended. */
   readonly lateness: Latencies
-  /** How long this process's event loop did not turn. */
+  /** How long this process's event loop was blocked. */
   readonly loop: Pick<LoopDelay, 'maxMs' | 'mostMs'>
 }
 
-/** They make what is made once: compiled code, pools of buffers, a nursery. */
+/** They create what is created once: compiled code, pools of buffers, a nursery. */
 const usualWarmUpRuns = 400
 export const residentGrowthBytesMax = 20 * 1024 * 1024
 /** From the third quarter of the runs to the last. */
 const quarterGrowthBytesMax = residentGrowthBytesMax / 4
-/** Hardly anybody else's, not even another soak's, so that a block that is still taken is ours. Only root has such ids. */
+/**
+ * Ids that hardly anybody else uses, not even another soak, so a block that is still taken belongs to this one. Only
+ * root has such ids.
+ */
 export const uidRange = { first: 2_110_000_128 + (process.pid % 1024) * 1024, count: 1024 }
 const patienceMs = 10_000
 
@@ -96,7 +99,7 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
     const { delay } = await measureLoop((except) => {
       const onEnd = (end: CaseEnd) => {
         tally.add(end)
-        // It collects all garbage to see what is held.
+        // Excluded, because it collects all garbage.
         if (growth !== undefined) except(() => growth.look(tally.runs))
       }
       return runMix({ cases, runs, inFlight, run, signal, onEnd })
@@ -133,7 +136,7 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
   }
 }
 
-/** Everything that stays for as long as the Lazaret does is there when the baseline is taken. */
+/** Creates everything that lives as long as the Lazaret, before the baseline is taken. */
 async function stand({
   lazaret,
   leaks,
@@ -141,7 +144,7 @@ async function stand({
 }: Pick<Vessel, 'lazaret' | 'leaks'> & {
   readonly run: (request: RunRequest) => Promise<RunResult>
 }): Promise<RunResult> {
-  // The second cell makes a nursery worth its price.
+  // The second cell starts the nursery.
   await run({ language: 'shell', code: ':' })
   const result = await run({ language: 'shell', code: ':' })
   await drain(lazaret)
@@ -150,7 +153,7 @@ async function stand({
   return result
 }
 
-/** When all runs have ended, and once more when the Lazaret has. */
+/** Checks when all runs have ended, and again when the Lazaret has ended. */
 async function listLeft({ lazaret, leaks }: Pick<Vessel, 'lazaret' | 'leaks'>): Promise<string[]> {
   const left: string[] = []
   const look = async (when: string, check: () => Promise<void>) => {

@@ -1,4 +1,4 @@
-/** What the runs of a soak came to: how many, how long, and the first that were wrong. */
+/** The results of a soak's runs: their number, their times, and the first wrong ones. */
 import type { CaseEnd } from './run-mix.ts'
 
 export interface Latencies {
@@ -10,7 +10,7 @@ export interface Latencies {
   readonly maxMs: number
 }
 
-/** One cause makes many wrong; the first few tell which. */
+/** One cause makes many runs wrong, so the first few are enough. */
 const shownMax = 20
 
 export class Tally {
@@ -41,12 +41,12 @@ export class Tally {
     return this.#wrong
   }
 
-  /** The first of those that were wrong. */
+  /** The first wrong ones. */
   get shown(): readonly string[] {
     return this.#shown
   }
 
-  /** Until it was stopped, or until now. */
+  /** The seconds until it was stopped, or until now. */
   get seconds(): number {
     return ((this.#endedMs ?? performance.now()) - this.#startedMs) / 1000
   }
@@ -59,7 +59,7 @@ export class Tally {
     return [...this.#times].map(([kind, times]) => describeTimes(kind, times))
   }
 
-  /** Of programs that were ended at their wall limit: how long after it. */
+  /** How long after their wall limit programs were ended. */
   lateness(): Latencies {
     return describeTimes('late', this.#late)
   }

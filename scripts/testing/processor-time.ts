@@ -1,6 +1,6 @@
 /**
- * Processor time of a file of tests: of its process, of what that has started, and of what these have started. A process
- * of tests says it on its standard output, where the reporters look for it.
+ * The processor time of a test file: of its process and of all descendants. A test process prints it on standard
+ * output, where the reporters read it.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -15,12 +15,12 @@ interface Usage {
   readonly childrenTicks: number
 }
 
-/** Of children of this process that have ended, and of theirs. */
+/** The time of ended children of this process, and of theirs. */
 export function endedChildrenMs(): number {
   return (usageOf('self')?.childrenTicks ?? 0) * msPerTick
 }
 
-/** Of this process, of all that it has waited for, and of its descendants that are alive. */
+/** The time of this process, of all that it has waited for, and of its descendants that are alive. */
 export function usedHereMs(): number {
   const usages = new Map<number, Usage>()
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
@@ -28,7 +28,7 @@ export function usedHereMs(): number {
     if (usage !== undefined) usages.set(Number(name), usage)
   }
   const family = new Set([process.pid])
-  // A set is walked with what is added meanwhile.
+  // The loop also visits what is added to the set meanwhile.
   for (const pid of family) for (const [child, { parent }] of usages) if (parent === pid) family.add(child)
   const ticks = [...family].map(
     (pid) => (usages.get(pid)?.ownTicks ?? 0) + (usages.get(pid)?.childrenTicks ?? 0),
@@ -36,7 +36,7 @@ export function usedHereMs(): number {
   return ticks.reduce((sum, one) => sum + one, 0) * msPerTick
 }
 
-/** By the stream that reports go through: what is written beside it lands amid a report of which a part is still to come. */
+/** Uses the stream of the reports: text written past it could land inside an unfinished report. */
 export function sayProcessorTime(file: string, ms: number): void {
   process.stdout.write(`processors ${Math.round(ms)} ms: ${file}\n`)
 }

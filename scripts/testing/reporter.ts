@@ -1,4 +1,4 @@
-/** What a person reads while the tests run: a line a file, and each failure where it happens. */
+/** The output for people while tests run: a line for each file, and each failure when it happens. */
 import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
 import { FileCounts, isFailure, isFileWithoutTests, shortPath } from './file-counts.ts'
@@ -33,7 +33,7 @@ function describeFailure(event: TestEvent): string {
   return `${heading}\n${shown.replace(/^/gm, '    ')}\n`
 }
 
-/** A file whose tests have all run and that is here nevertheless holds a timer, a descriptor or a child. */
+/** A file that is listed although all of its tests have run holds a timer, a descriptor or a child. */
 function describeUnfinished(tests: readonly { name: string; file?: string }[]): string {
   return tests.map(({ name, file = '' }) => `✖ ${shortPath(file)}: ${name}: had not ended\n`).join('')
 }

@@ -17,13 +17,13 @@ export interface PassResults {
   readonly skipped: readonly SkippedTest[]
   /** The tests that failed, by file and name. */
   readonly failures: readonly string[]
-  /** What each of them said, and where, by the same names. */
+  /** The message and place of each failure, by the same names. */
   readonly reasons: Readonly<Record<string, string>>
-  /** Those that failed beside others and passed when their file ran once more, alone. */
+  /** Tests that failed among others and passed when their file ran again, alone. */
   readonly unsteady: readonly string[]
   /** The files that have run to their end. */
   readonly files: readonly FileResults[]
-  /** What its processes used of the processors: it says more than time where others work. */
+  /** The processor time of its processes, which says more than elapsed time on a busy machine. */
   readonly processorMs: number
 }
 
@@ -47,7 +47,7 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
   })
   for await (const event of events) {
     const file = counts.add(event)
-    // Nothing comes after it, not even the end: what has run until now is the result.
+    // No event follows, not even the end, so the result is what has run so far.
     if (event.type === 'test:interrupted') yield JSON.stringify(results())
     if (event.type === 'test:pass' || event.type === 'test:fail') {
       const { name, skip, todo, file: place = '' } = event.data
@@ -83,7 +83,7 @@ export const wasStuck = 'the process was stuck, see above'
 
 const reasonCharsMax = 300
 
-/** Quoted, because guests' words may be in it. */
+/** Quoted, because it may contain guest text. */
 function reasonOf(event: TestEvent): string {
   const error: unknown = event.type === 'test:fail' ? event.data.details.error : undefined
   if (wasEnded(error)) return wasStuck

@@ -4,7 +4,7 @@ import type { PlannedProcess } from './plan/processes.ts'
 import { wasStuck } from './results.ts'
 import type { PassResults } from './results.ts'
 
-/** If one file in twenty fails, or more, the change is the cause. A machine that others keep busy fails fewer. */
+/** If one file in twenty or more fails, the change is the cause. A busy machine makes fewer fail. */
 const failedFilesMax = (files: number): number => Math.max(3, Math.floor(files / 20))
 
 /**
@@ -85,7 +85,7 @@ function steadied(
   )
 }
 
-/** The name under which a file is reported that its process did not start. */
+/** The name under which a file that did not run is reported. */
 export function missing(file: string): string {
   return `${file}${missingEnding}`
 }

@@ -1,6 +1,6 @@
 /**
- * The static checks, as `npm run check` has them: each command of that script counts as one test. They run beside the
- * tests, with what these leave of the processors.
+ * The static checks of `npm run check`: each command of that script counts as one test. They run during the tests, at a
+ * lower priority.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,7 +35,7 @@ export async function runChecks(): Promise<PassResults> {
 
 async function runCommand(command: string): Promise<{ isGood: boolean; output: string }> {
   const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env['PATH']}` }
-  // What it prints comes in one piece, when the lines of tests stand around it.
+  // Its output is printed in one piece, between the lines of the tests.
   const words = ['-n', '10', 'sh', '-c', `exec 2>&1; ${command}`]
   const child = spawn('nice', words, { stdio: ['ignore', 'pipe', 'ignore'], env })
   const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')])

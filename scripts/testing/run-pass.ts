@@ -29,7 +29,7 @@ import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 /** Ends a test that waits for ever. The slowest test takes a tenth of this. */
 const testMs = 120_000
 
-/** The oldest Node's runner counts from the start of a process to its end, and knows no limit of a test in it. */
+/** The oldest Node's runner limits whole processes, and not the tests in them. */
 const processMs = 5 * 60_000
 
 const nothing: PassResults = {

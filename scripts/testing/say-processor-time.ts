@@ -1,4 +1,4 @@
-/** Loaded before a file of tests that has its own process: says at its end what it has used of the processors. */
+/** Loaded before a file of tests that has its own process: prints the file's processor time at its end. */
 import { after } from 'node:test'
 import { sayProcessorTime, usedHereMs } from './processor-time.ts'
 

@@ -49,7 +49,7 @@ function restoreTemporaryFolder(): void {
   else process.env['TMPDIR'] = temporaryFolder
 }
 
-const unclean = 'The file has left the process changed, which others use after it.'
+const unclean = 'The file has changed the process, which other files use after it.'
 
 /** Only names, because this is printed and a variable may hold a secret. */
 function namesOfChanges(before: Surroundings, now: Surroundings): string[] {
@@ -62,7 +62,7 @@ type Surroundings = Readonly<Record<string, string | undefined>>
 /** What a file can change for all others. */
 function lookAround(sharing: Sharing): Surroundings {
   const variables = Object.entries(process.env).map(([name, value]) => [`variable ${name}`, value] as const)
-  // Those of the runner itself change.
+  // The runner's own listeners change.
   const events = process.eventNames().filter((name) => name !== 'exit')
   const listeners = events.map(
     (name) => [`listener to ${String(name)}`, `${process.listenerCount(name)}`] as const,

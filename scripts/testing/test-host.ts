@@ -1,4 +1,7 @@
-/** What tests run on: this Node and this checkout, or the oldest Node that is promised and what it can read of both. */
+/**
+ * What tests run on: this Node and this checkout, or the oldest supported Node and a copy of the checkout that it can
+ * read.
+ */
 import { LoweredCopy } from './lowered-copy.ts'
 import { oldestNode } from './oldest-node.ts'
 
@@ -24,7 +27,7 @@ export function oldestHost(): TestHost {
   return {
     node,
     folder: copy.folder,
-    // It reads files of that name only when it is told to.
+    // It reads `.ts` files only with this option.
     environment: { NODE_OPTIONS: '--experimental-strip-types --disable-warning=ExperimentalWarning' },
   }
 }

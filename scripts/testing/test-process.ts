@@ -6,7 +6,7 @@ import { isMainThread } from 'node:worker_threads'
 import { noteExit } from './hung-exits.ts'
 
 const [, file = ''] = process.argv
-/** From this version on the runner knows limits of single tests, and none of a process. */
+/** From this version on the runner limits single tests, and no longer processes. */
 const limitsTestsSince = 24
 
 if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined) {

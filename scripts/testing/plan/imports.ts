@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 export interface SourceFile {
   readonly text: string
-  /** Names of modules, without those of types alone and without those of files. */
+  /** Names of imported modules, except for type-only imports and files. */
   readonly modules: readonly string[]
   /** Files of this checkout that it loads itself. */
   readonly files: readonly string[]
@@ -21,7 +21,7 @@ export function readSource(path: string): SourceFile {
   return source
 }
 
-/** The file and every file of this checkout that it loads, by way of others too. */
+/** The file and every file of this checkout that it loads, directly or indirectly. */
 export function filesLoadedBy(path: string): string[] {
   const found = new Set([path])
   for (const one of found) for (const next of readSource(one).files) found.add(next)

@@ -68,7 +68,7 @@ const notWithoutNamespaces = [
   'test/escape/siblings/learn-from-siblings.test.ts',
   // Without namespaces shell runs share the host's files; pooled-worker tries them there.
   'test/escape/siblings/shells-in-one-cell.test.ts',
-  // It hides the machine's cgroups by a mount namespace.
+  // It hides the machine's cgroups with a mount namespace.
   'test/escape/limits/outnumber-the-watchdog.test.ts',
   // Its guest needs its own address to connect to.
   'test/escape/files/freeze-who-reads.test.ts',

@@ -187,7 +187,7 @@ function planOnOldest(isRoot: boolean): PlannedLevel[] {
   return [started, plain]
 }
 
-/** The test files that the filters name, or that lie below a named folder; without filters, all of them. */
+/** The test files that the filters name, or that are below a named folder; without filters, all of them. */
 function findFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => relative(process.cwd(), resolve(filter)))
   const files = globSync(['test/**/*.test.ts', 'test-deep/**/*.test.ts']).sort()

@@ -55,10 +55,10 @@ export function writeProcesses(
   })
 }
 
-/** The name of the test that stands at the end of each of them where the runner does not wait for tests in tests. */
+/** The name of the test that is added at the end of each file where the runner does not wait for nested tests. */
 export const lastOfFile = '(the last of its file)'
 
-/** The name of a file that several files of tests share. */
+/** The ending of the name of a file that runs several test files. */
 export const groupEnding = '.group.mjs'
 
 /** The exit status of a process that was ended because nothing happened in it. */

@@ -1,14 +1,14 @@
-/** What is the same whoever asks: the walls do not come into it, or the file looks at every kind of user by itself. */
+/** Tests whose results do not depend on the user: they involve no walls, or try every kind of user themselves. */
 export const sameForEveryUser = [
-  // Doors and runtimes, which know nothing of walls.
+  // Entry points and runtimes, which do not depend on walls.
   'test/adapters/actor/',
   'test/adapters/agent/',
   'test/adapters/client/',
   'test/adapters/http/',
   'test/adapters/mcp/',
   'test/adapters/snippet-tool/',
-  // Browsers and MCP's own programs, which see what a server says, and the server's side of clients that leave or guess. How
-  // a server ends is tried as each user.
+  // Browsers and MCP's own programs, which see only a server's replies; and the server's side of clients that
+  // disconnect or guess. The end of a server is tested as each user.
   ...['console', 'console-attacks', 'console-displays', 'console-svg', 'leaving-clients', 'token-timing'].map(
     (name) => `test-deep/serve/${name}.test.ts`,
   ),
@@ -38,11 +38,11 @@ export const sameForEveryUser = [
   'test/properties/',
   'test/runtimes/',
   'test-deep/hostile-values.test.ts',
-  // What a fork draws comes from the kernel and its engine; engine-forks tries forks as each user.
+  // A fork's random numbers come from the kernel and its engine; engine-forks tests forks as each user.
   'test-deep/random-forks.test.ts',
   'test-deep/large-values.test.ts',
   'test-deep/wide/',
-  // The host refuses, queues, admits and reads in the same way, whatever stands around a guest.
+  // The host refuses, queues, admits and reads in the same way, whatever confines a guest.
   ...['bare-realm', 'hostile-requests', 'options', 'parse-request', 'require-node'].map(
     (name) => `test/engine/options/${name}.test.ts`,
   ),
@@ -104,12 +104,12 @@ export const sameForEveryUser = [
   'test/sandbox/jupyter/',
   'test/sandbox/ports/',
   'test/escape/sandbox/jupyter-server.test.ts',
-  // Projects of others, which take minutes: what a sandbox of a plain user is, its own tests say.
+  // Third-party projects, which take minutes. Other tests cover the sandboxes of a plain user.
   'test-deep/real-projects.test.ts',
   'test-deep/sanitized-launcher.test.ts',
   'test-deep/soak.test.ts',
   'test-deep/stress.timing.test.ts',
-  // As root they become others themselves.
+  // As root they become other users themselves.
   'test-deep/sudden-deaths.test.ts',
   'test/engine/refusals/missing-layers.test.ts',
 ]
