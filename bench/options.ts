@@ -38,7 +38,7 @@ Measures Lazaret beside what people would use instead, interleaved, on this mach
 Ends with 1 when a run was refused or went wrong, with 2 for a wrong option, with 130 after Ctrl-C.
 `
 
-/** An invalid command line; the message says why. */
+/** An invalid command line; the message gives the reason. */
 export class UsageError extends Error {}
 
 export function parseCommandLine(args: readonly string[]): CommandLine {

@@ -1,4 +1,4 @@
-/** One trivial program for each runtime, as a request to Lazaret and as a command line for rivals without a wall. */
+/** One trivial program for each runtime, as a request to Lazaret and as a command line for rivals without isolation. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

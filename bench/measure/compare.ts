@@ -19,7 +19,7 @@ export interface Race {
   readonly turns: number
   /** The first is Lazaret. */
   readonly rivals: readonly Rival[]
-  /** Called before every turn, not timed: waits until Lazaret has no work in the background. */
+  /** Called before every turn, and not timed: waits until Lazaret has no work in the background. */
   readonly settle?: () => Promise<void>
   readonly goals?: (rows: readonly Row[]) => Goal[]
   /** Called at the end. */

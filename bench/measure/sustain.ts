@@ -25,7 +25,7 @@ export interface Slice {
 export interface Contestant {
   readonly name: string
   sustain(slice: Slice): Promise<Load>
-  /** Not timed: waits until it has no work in the background. */
+  /** Waits until it has no work in the background; not timed. */
   settle?(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 /**
- * A typical actor without a wall under Bun: for each message, `Bun.spawn` starts a Bun, which gets the
- * code on stdin and prints the answer. Usage: `bun bun-actor.ts <expected result> <code>`. It sends messages to
- * itself; lines on stdin say how many at one time, see bun-spawn.ts. `bun bun-actor.ts` alone is the worker.
+ * A typical actor without isolation, under Bun: for each message, `Bun.spawn` starts a Bun, which gets the code on
+ * stdin and prints the answer. Usage: `bun bun-actor.ts <expected result> <code>`. It sends messages to itself; lines
+ * on stdin say how many at one time, see bun-spawn.ts. `bun bun-actor.ts` alone is the worker.
  */
 import { createInterface } from 'node:readline'
 

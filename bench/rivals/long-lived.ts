@@ -55,7 +55,7 @@ export class LongLivedRival implements Contestant, Rival, AsyncDisposable {
     }
     child.once('error', lost)
     child.once('exit', (code, signal) => lost(new Error(`${name} ended with ${code ?? signal}.`)))
-    child.stdin.on('error', () => {}) // Its end says it.
+    child.stdin.on('error', () => {}) // The event `exit` reports it.
     createInterface(child.stdout).on('line', (line) => waiting.shift()?.resolve(JSON.parse(line) as Load))
     return new LongLivedRival(name, child, async (slice) => {
       const answer = Promise.withResolvers<Load>()

@@ -22,7 +22,7 @@ interface Reference {
   readonly CodeExecutionService: new (options: { readonly poolSize: number }) => ReferenceService
 }
 
-/** A text that says why if it is not available. Its log messages are discarded. */
+/** Returns the reason if it is not available. Its log messages are discarded. */
 export async function openReference(poolSize: number): Promise<ReferenceService | string> {
   const entry = join(folder, 'node_modules', name, 'dist/index.js')
   if (!existsSync(entry)) {

@@ -21,7 +21,7 @@ export interface SrtProxy extends AsyncDisposable {
   readonly port: number
 }
 
-/** A text that says why if it is not available. */
+/** Returns the reason if it is not available. */
 export async function openSrtProxy(): Promise<SrtProxy | string> {
   const entry = join(folder, 'node_modules', name, 'dist/sandbox/http-proxy.js')
   if (!existsSync(entry)) {

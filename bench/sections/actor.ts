@@ -1,4 +1,4 @@
-/** The actor: the latency of a message, and messages per second, against an actor without a wall. */
+/** The actor: the latency of a message, and messages per second, compared with an actor without isolation. */
 import { loadavg } from 'node:os'
 
 import { MessageRouter, SubprocessCodeExecutionActor } from '../../src/adapters/actor/index.ts'

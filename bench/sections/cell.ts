@@ -28,7 +28,7 @@ export async function useCell(machine: Machine): Promise<CellTimes> {
   return { ready, exit, gone: performance.now() - start }
 }
 
-/** A running cell, for one command after the other. */
+/** A running cell, for one command after another. */
 export async function openCell(machine: Machine): Promise<{ runTrue(): Promise<void> } & AsyncDisposable> {
   const built = await build(machine)
   await built.cell.ready

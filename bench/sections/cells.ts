@@ -81,7 +81,7 @@ async function compareLatency(machine: Machine, turns: number): Promise<Table[]>
 async function compareCommands(machine: Machine, turns: number): Promise<Table> {
   await using cell = await openCell(machine)
   return await compare({
-    title: '/bin/true in a cell that stands, to its exit',
+    title: '/bin/true in a running cell, to its exit',
     turns,
     rivals: [
       { name: 'lazaret, spawn in the cell', turn: timed(() => cell.runTrue()) },

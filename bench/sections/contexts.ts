@@ -44,7 +44,7 @@ async function run(context: CodeContext, code: string): Promise<void> {
 async function compareEntries(sandbox: Sandbox, turns: number): Promise<Table> {
   const contexts = await Promise.all(languages.map((language) => sandbox.createCodeContext({ language })))
   const table = await compare({
-    title: '1 + 1 in a context that stands, to its result',
+    title: '1 + 1 in a running context, to its result',
     turns,
     rivals: contexts.map((context) => ({
       name: `lazaret, ${context.language}`,
@@ -78,18 +78,18 @@ async function compareCreation(sandbox: Sandbox, turns: number): Promise<Table> 
     },
     rivals: [
       ...languages.map((language) => ({
-        name: `lazaret, ${language}, an interpreter waits`,
+        name: `lazaret, ${language}, an interpreter is ready`,
         turn: warm({ language }),
       })),
       ...languages.map((language, at) => ({
-        name: `lazaret, ${language}, none waits`,
+        name: `lazaret, ${language}, none is ready`,
         // Otherwise the interpreter of the previous kind would be found.
         turn: timed(create({ language, limits: { memoryBytes: (200 + at) * MiB } })),
       })),
     ],
     goals: ([python, javascript]) => [
-      goalAtMost('python, one waits: p50 ≤ 10 ms', python?.figures['p50'] ?? NaN, 10),
-      goalAtMost('javascript, one waits: p50 ≤ 10 ms', javascript?.figures['p50'] ?? NaN, 10),
+      goalAtMost('python, one is ready: p50 ≤ 10 ms', python?.figures['p50'] ?? NaN, 10),
+      goalAtMost('javascript, one is ready: p50 ≤ 10 ms', javascript?.figures['p50'] ?? NaN, 10),
     ],
   })
 }

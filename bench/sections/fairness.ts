@@ -1,4 +1,7 @@
-/** A light client beside one that floods the machine with endless programs: its waiting time, against that when alone. */
+/**
+ * A light client beside one that floods the machine with endless programs: how long it waits, compared with being
+ * alone.
+ */
 import { loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 

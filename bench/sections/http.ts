@@ -1,7 +1,7 @@
 /**
- * Mixed runs at one rate, from two hundred keep-alive clients and from the server's own process, slices of both in turn. What
- * HTTP adds is compared with the engine's own time for the same runs, because the clients are one more process, which takes
- * processors from guests.
+ * Mixed runs at one rate, from two hundred keep-alive clients and from the server's own process, slices of both in
+ * turn. What HTTP adds is compared with the engine's own time for the same runs, because the clients are one more
+ * process, which takes processor time from guests.
  */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -28,8 +28,8 @@ const perSecond = 40
 /** Pairs of slices. */
 const rounds = 6
 /**
- * The clients are one process on the machine that they load. It goes before guests if it may, so that its own wait for a
- * processor is not measured. The server is started before, with the usual priority.
+ * The clients are one process on the machine that they load. It gets a higher priority than guests if permitted, so
+ * that its own wait for a processor is not measured. The server is started before, with the usual priority.
  */
 const clientPriority = -10
 const token = 'bench-0123456789abcdef'
@@ -63,7 +63,7 @@ async function measure(host: Host, { seconds }: BenchOptions): Promise<Table[]> 
   for (const side of sides) await run[side]({ perSecond, ms: (clientCount / perSecond) * 1000 })
   const held: number[] = []
   for (let round = 0; round < rounds; round++) {
-    // By now its pools have their lasting size.
+    // By now its pools have reached their final size.
     if (round === rounds / 2) held.push(await host.ask<number>({ kind: 'collect' }))
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       await host.ask<HostFigures>({ kind: 'look' })

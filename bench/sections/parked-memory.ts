@@ -120,7 +120,7 @@ function look(known: ReadonlySet<number>): {
   }
 }
 
-/** An interpreter without a wall, which reports that it has started, and waits. Null if the machine has none. */
+/** An unconfined interpreter, which reports that it has started, and waits. Null if the machine has none. */
 function planWaiter(runtime: Measured): readonly string[] | null {
   switch (runtime) {
     case 'bun':

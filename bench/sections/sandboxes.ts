@@ -44,7 +44,7 @@ async function compareCommands(lazaret: Lazaret, turns: number): Promise<Table> 
       { name: 'lazaret, exec', turn: run() },
       { name: 'lazaret, exec with credentials', turn: run({ env: { TOKEN: 'a' } }) },
       {
-        name: 'lazaret, a sandbox until it stands',
+        name: 'lazaret, creation of a sandbox',
         turn: timed(async () => void made.push(await lazaret.sandbox())),
       },
       { name: 'Node spawn of /bin/true, no wall', turn: timed(() => runPlain('/bin/true', [])) },
@@ -89,9 +89,9 @@ async function measureMemory(lazaret: Lazaret): Promise<Table> {
     load: loadavg()[0] ?? 0,
     rows: [
       { name: 'lazaret, never used', figures: unused },
-      { name: 'lazaret, used a moment ago: a shell waits in it', figures: used },
+      { name: 'lazaret, used a moment ago: a shell is ready in it', figures: used },
     ],
-    goals: [goalAtMost('each, with what the host grew by: ≤ 3 MiB', each, 3)],
+    goals: [goalAtMost('each, with the growth of the host: ≤ 3 MiB', each, 3)],
     notes: [],
     wrong: [],
   }

@@ -108,7 +108,7 @@ function runCommand(): Promise<void> {
 }
 
 async function measureTimeouts(turns: number): Promise<Table> {
-  const title = `snippets that do not end, ${limitMs} ms allowed: time behind the deadline`
+  const title = `snippets that do not end, ${limitMs} ms allowed: time after the deadline`
   progress(title)
   const rows = []
   for (const source of nativeLoops) {

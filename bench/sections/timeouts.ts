@@ -72,7 +72,7 @@ export async function benchTimeouts({ turns }: BenchOptions): Promise<Table[]> {
     { figure: 'p50', better: 'lower', otherWork },
   )
   const timeouts: Table = {
-    title: `${count} timeouts of ${limitMs} ms, ${inFlight} in flight: time behind the deadline`,
+    title: `${count} timeouts of ${limitMs} ms, ${inFlight} in flight: time after the deadline`,
     unit: 'ms',
     load,
     rows: [

@@ -47,11 +47,11 @@ export async function benchIsolateLimits({ turns }: BenchOptions): Promise<Table
         name: 'memory: until the answer',
         figures: { ...summarize(untilAnswer), most: Math.max(...untilAnswer) },
       },
-      { name: 'time: answer behind the deadline', figures: { ...summarize(late), most: Math.max(...late) } },
+      { name: 'time: answer after the deadline', figures: { ...summarize(late), most: Math.max(...late) } },
     ],
     goals: [
       goalAtMost('each bomb ≤ 2000 ms', Math.max(...untilAnswer), 2000),
-      goalAtMost('each loop ≤ 50 ms behind its deadline', Math.max(...late), 50),
+      goalAtMost('each loop ≤ 50 ms after its deadline', Math.max(...late), 50),
     ],
     notes: [`Longest until its answer: ${slowest(ofMemory)}. Latest: ${slowest(ofTime)}.`],
     wrong: [...ofMemory, ...ofTime].flatMap(({ wrong }) => wrong ?? []),
