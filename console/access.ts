@@ -9,7 +9,7 @@ export interface Access {
   readonly lazaret: RemoteLazaret
 }
 
-/** Removes the token from the URL, so that it gets into no history and no bookmark. */
+/** Removes the token from the URL, so that it is in no history and no bookmark. */
 export function findToken(): string | undefined {
   const given = new URLSearchParams(location.hash.slice(1)).get('token')
   if (given !== null && given !== '') {

@@ -1,6 +1,6 @@
 /**
- * What code can do, and cannot, behind the actor. `node examples/actor.ts` sends the messages below and prints how each
- * was answered. The exit code is 0 if all answers were as expected. On a terminal it then executes what you type.
+ * What code can and cannot do in the actor. `node examples/actor.ts` sends the messages below and prints how each was
+ * answered. The exit code is 0 if all answers were as expected. On a terminal it then executes what you type.
  */
 import { createInterface } from 'node:readline/promises'
 import { MessageRouter, SubprocessCodeExecutionActor } from '../src/adapters/actor/index.ts'

@@ -1,7 +1,7 @@
 /**
- * Runs every example and prints how each ended: `npm start`.
- * The exit code is 0 only if all ended as expected, including the misbehaving ones. On a machine with a wall weaker
- * than `standard`, `npm start -- --minimum restricted` accepts it.
+ * Runs every example and prints how each ended: `npm start`. The exit code is 0 only if all ended as expected,
+ * including the misbehaving ones. On a machine that does not reach `standard`, `npm start -- --minimum restricted`
+ * accepts it.
  */
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -31,7 +31,10 @@ async function start(signal: AbortSignal): Promise<number> {
   for (const example of [...(await createJobs()), ...createMisbehaviour(bait)]) {
     if (signal.aborted) break
     if (example.needsProcessLimit && !hasProcessLimit) {
-      printNoteRow(example.path, 'skipped: nothing here holds the limit on processes; see `lazaret doctor`')
+      printNoteRow(
+        example.path,
+        'skipped: nothing here enforces the limit on processes; see `lazaret doctor`',
+      )
       continue
     }
     showProgress(example.path)

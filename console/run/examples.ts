@@ -7,7 +7,7 @@ export interface Example {
   readonly code: string
 }
 
-const plot = `# A picture without any package: what has _repr_svg_ is shown as one.
+const plot = `# A picture without any package: an object with _repr_svg_ is shown as one.
 import math
 
 class Plot:

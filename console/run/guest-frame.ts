@@ -1,7 +1,7 @@
 /**
- * A frame with its own origin for what a guest made. No script runs in it, no form is sent and nothing is loaded: `sandbox=""`
- * and a policy each forbid it. Browsers that isolate sites, such as Chromium on a desktop, draw it in another process, so a
- * costly drawing does not hold this page.
+ * A frame with its own origin, for guest content. No script runs in it, no form is sent and nothing is loaded:
+ * `sandbox=""` and a policy each forbid it. Browsers that isolate sites, such as Chromium on a desktop, draw it in
+ * another process, so a costly drawing does not hold this page.
  */
 import { frameStyle } from '../../src/adapters/http/browsers/frame-style.ts'
 import { element } from '../elements.ts'
