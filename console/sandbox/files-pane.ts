@@ -58,9 +58,11 @@ export class FilesPane {
 
   async look(): Promise<void> {
     await this.#during(async () => {
-      const { entries, isComplete } = await this.#sandbox.listFiles(this.#folder, { entriesMax })
-      this.#place.textContent = this.#folder
-      this.#list.replaceChildren(...entries.map((entry) => this.#show(entry)))
+      const folder = this.#folder
+      const { entries, isComplete } = await this.#sandbox.listFiles(folder, { entriesMax })
+      this.#place.textContent = folder
+      const rows = entries.map((entry) => this.#show({ ...entry, path: pathIn(folder, entry.name) }))
+      this.#list.replaceChildren(...rows)
       if (entries.length === 0) this.#list.append(element('li', { class: 'muted' }, 'Nothing here.'))
       return isComplete ? '' : `The first ${entriesMax} are shown.`
     })
@@ -95,7 +97,7 @@ export class FilesPane {
     await this.#during(async () => {
       for (const file of all)
         await this.#sandbox.writeFile(
-          `${this.#folder}/${file.name}`,
+          pathIn(this.#folder, file.name),
           new Uint8Array(await file.arrayBuffer()),
         )
       await this.look()
@@ -131,4 +133,8 @@ export class FilesPane {
       this.#said.textContent = sayError(error)
     }
   }
+}
+
+function pathIn(folder: string, name: string): string {
+  return `${folder === '/' ? '' : folder}/${name}`
 }

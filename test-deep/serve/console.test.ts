@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -151,6 +152,36 @@ for (const [device, options] of Object.entries({ desktop, phone }))
       assert.deepEqual(troubles, [])
     },
   )
+
+test(
+  'files in nested folders are opened, downloaded and deleted',
+  { skip: skip === false ? noSandboxes : skip },
+  async () => {
+    await using here = await serveHere()
+    await using browsing = await browse()
+    const { page } = await browsing.open(desktop)
+    await page.goto(`${here.url}/#token=${adaToken}`)
+    await page.getByRole('link', { name: 'Sandboxes' }).click()
+    await page.getByRole('button', { name: 'New sandbox' }).click()
+    await page.locator('#upload').waitFor({ state: 'attached' })
+    const [sandbox] = here.engine.lazaret.listSandboxes()
+    assert.ok(sandbox)
+    await sandbox.writeFile('a/b/deep.txt', 'deep', { createParents: true })
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+    await press('Refresh')
+    await press('a/')
+    await press('b/')
+    const saved = page.waitForEvent('download')
+    await press('deep.txt')
+    assert.equal(await readFile(await (await saved).path(), 'utf8'), 'deep')
+    await press('Delete deep.txt')
+    await page.getByText('Deleted deep.txt.').waitFor()
+    assert.deepEqual((await sandbox.listFiles('a/b')).entries, [])
+    await press('Up')
+    await press('Up')
+    await press('a/')
+  },
+)
 
 test('machine and routes are shown, and an unknown token is requested again', { skip }, async () => {
   await using here = await serveHere()
