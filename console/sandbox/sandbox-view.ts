@@ -144,7 +144,6 @@ function showLimits({ limits }: RemoteSandbox): HTMLElement {
     `${sayBytes(memoryBytes)} of memory`,
     `${sayBytes(diskBytes)} of files`,
     `${processesMax} processes`,
-    'no network',
   ]
   return element('p', { class: 'muted' }, `Together at most ${parts.join(', ')}.`)
 }
