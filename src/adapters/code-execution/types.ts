@@ -34,7 +34,7 @@ export interface CodeExecutionResult {
   readonly success: boolean
   /** What the program assigned to `output`, converted through JSON. */
   readonly output?: unknown
-  /** The console's calls, one line each, with the level in front. Absent if there are none. */
+  /** The console's calls, one line each, which begins with the level. Absent if there are none. */
   readonly logs?: readonly string[]
   readonly error?: string
   /** Decided by what ended the program, never by the text of an error. */

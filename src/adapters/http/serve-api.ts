@@ -52,9 +52,7 @@ export interface ApiService extends AsyncDisposable {
 const lateMs = 1000
 /** The time in which clients can still read the results of work that was cancelled at the end. */
 const farewellMs = 1000
-/**
- * Shared by all requests: an error of its own, with its stack, would cost more than everything else at a request's end.
- */
+/** Shared by all requests: a new error, with its stack, would cost more than everything else at a request's end. */
 const closedReason = new DOMException('The connection is closed.', 'AbortError')
 /** Uploads of files may take long; a stalled client is disconnected much earlier. */
 const requestMs = 600_000

@@ -98,7 +98,7 @@ function listenOnce(server: Server, place: Place): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   void promise.then(() => server.off('error', reject)).catch(() => undefined)
-  // Whoever may write to a socket may connect to it, so its mode must be right from the start.
+  // Users who may write to a socket may connect to it, so its mode must be right from the start.
   const mask = process.umask(0o177)
   try {
     server.listen(place, resolve)

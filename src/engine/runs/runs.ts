@@ -1,4 +1,4 @@
-/** The story of a run: checked, bounded, admitted, executed behind a wall, settled from evidence. */
+/** The stages of a run: it is checked, bounded, admitted, executed in a cell, and settled from evidence. */
 import { endInOrder } from '../../core/endings.ts'
 import type { RunHandles, RunRequest, RunSpec } from '../../core/request.ts'
 import type { RunResult } from '../../core/result.ts'

@@ -27,7 +27,7 @@ export const names = all(
   each('network', 'fetch WebSocket EventSource XMLHttpRequest'),
 )
 
-/** Dotted names, without the global object in front. */
+/** Dotted names, without a leading global object. */
 export const members = all(
   each('native-code', 'process.binding process.dlopen'),
   each('process', 'process.kill Bun.spawn Bun.spawnSync Bun.$ Deno.Command Deno.run'),

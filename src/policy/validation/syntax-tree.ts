@@ -73,7 +73,7 @@ export function keyOf(node: SyntaxNode): string | undefined {
   return textOf(key)
 }
 
-/** `a.b.c` for a global and its properties, without `globalThis` and the like in front. */
+/** `a.b.c` for a global and its properties, without a leading `globalThis` or similar. */
 export function pathOf(asked: SyntaxNode | undefined): string | undefined {
   const parts: string[] = []
   let node = unwrap(asked)

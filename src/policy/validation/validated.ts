@@ -1,6 +1,6 @@
 /**
  * Requests whose programs an adapter has read before it passed them on, so that the record of the run can include the
- * findings. The findings are not in the request itself: otherwise whoever writes a request could choose what the record
+ * findings. The findings are not in the request itself: otherwise the author of a request could choose what the record
  * states.
  */
 import type { RunRequest } from '../../core/request.ts'

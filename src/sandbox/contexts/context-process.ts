@@ -1,5 +1,5 @@
 /**
- * The process of a code context: a harness in a space of its own, which gets one piece of code after another and reports
+ * The process of a code context: a harness in its own space, which gets one piece of code after another and reports
  * their results. Its reports affect nothing else.
  */
 import { constants } from 'node:os'

@@ -20,7 +20,7 @@ export function parseConfig(text: string, path: string): ConfigDocument {
 
 /**
  * The same for a file that was found in a folder. Options that it may not set are not checked, because a check may look
- * up paths, and here somebody else chose them.
+ * up paths, and here another user chose them.
  */
 export function parseFoundConfig(text: string, path: string): ConfigDocument {
   return parse(text, path, (schema, files) => (files === 'trusted' ? z.unknown() : schema))

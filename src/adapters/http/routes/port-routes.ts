@@ -1,5 +1,5 @@
 /**
- * Ports of a sandbox that programs on the server's machine can reach, each at an origin of its own. Only for tokens whose
+ * Ports of a sandbox that programs on the server's machine can reach, each at its own origin. Only for tokens whose
  * entry allows it, because connections to such a port need no token.
  */
 import { LazaretError } from '../../../core/errors/errors.ts'

@@ -1,4 +1,4 @@
-/** The functions behind the tools of sandboxes, each for one call of a client. */
+/** The implementations of the sandbox tools: each performs one call of a client. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { showPath } from '../../../sandbox/files/guest-path.ts'
