@@ -1,9 +1,9 @@
 /**
  * `npm test`: the tests that a change needs, as the user who started it, with the static checks at the same time. `npm
  * test -- test/jail` runs the files below a folder. `npm run test:all` runs everything that `npm test` leaves out: the
- * suites that take too long for every day; as root the tests about walls once more as a plain user, because those walls
- * are built differently; all of these on a machine that refuses namespaces; attacks from guests that are forks of a
- * zygote; and tests about the host on the oldest Node that package.json allows, which `npm run test:oldest` runs alone.
+ * suites that take too long for every day; as root the tests about walls again as a plain user, because those walls are
+ * built differently; all of these on a machine that refuses namespaces; attacks from guests that are forks of a zygote;
+ * and tests about the host on the oldest Node that package.json allows, which `npm run test:oldest` runs alone.
  * `--wide` adds the widest suites. The last line is the total.
  */
 import { isExcused } from './testing/plan/optional-packages.ts'
@@ -89,7 +89,7 @@ function report(parts: readonly Part[], surplus: readonly string[]): void {
   const unsteady = parts.flatMap(({ name, results }) =>
     describeFailures(name, { failures: results.unsteady, reasons: results.reasons }),
   )
-  if (unsteady.length > 0) lines.push('', 'Failed beside others, passed alone:', ...unsteady)
+  if (unsteady.length > 0) lines.push('', 'Failed among others, passed alone:', ...unsteady)
   lines.push('', ...surplus, describe(parts.map(({ results }) => results)))
   process.stdout.write(`\n${lines.join('\n')}\n`)
 }

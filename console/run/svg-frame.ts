@@ -1,6 +1,6 @@
 /**
- * An SVG of a guest, which is drawn once somebody asks for it: a few hundred bytes can take minutes to draw. It is an image
- * in a frame, so it runs nothing, loads nothing, and holds this page only in browsers that do not isolate the frame.
+ * An SVG of a guest, which is drawn only on request: a few hundred bytes can take minutes to draw. It is an image in a
+ * frame, so it runs nothing, loads nothing, and holds this page only in browsers that do not isolate the frame.
  */
 import { toBase64 } from '../../src/core/values/base64.ts'
 import { button, element } from '../elements.ts'

@@ -1,4 +1,4 @@
-/** A trivial run every quarter of a second, beside those of the fuzzer. It has to start, be correct, and be quick. */
+/** A trivial run every quarter of a second, during those of the fuzzer. It has to start, be correct, and be quick. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Lazaret } from '../../src/index.ts'

@@ -81,7 +81,7 @@ function isSkipped({ data: { skip, todo } }: EndedTest): boolean {
   return skip !== undefined || todo !== undefined
 }
 
-/** A failure of its own, not the consequence of one inside it. A file without any test is one too. */
+/** A failure of the test itself, not the consequence of one inside it. A file without any test is one too. */
 export function isFailure(event: TestEvent): boolean {
   if (event.type === 'test:pass') return isFileWithoutTests(event)
   if (event.type !== 'test:fail' || event.data.todo !== undefined) return false

@@ -1,4 +1,4 @@
-/** Which tests run once more with guests that are forks of a zygote. */
+/** Which tests run again with guests that are forks of a zygote. */
 import { readSource } from './imports.ts'
 
 /** They keep the host busy with messages, which do not depend on how the guest was started. */
