@@ -26,7 +26,7 @@ const inFlightMax = 1000
 
 export const usage = `npm run bench [-- options]
 
-Measures Lazaret beside what people would use instead, interleaved, on this machine. bench/README.md says how to read it.
+Measures Lazaret and its alternatives in turn on this machine. bench/README.md explains the report.
 
   --turns <n>      turns of each rival in a table of latencies (default ${defaults.turns})
   --seconds <n>    time of each contestant at each level of throughput (default ${defaults.seconds})

@@ -1,7 +1,7 @@
 /**
- * A rival in a process of its own, which starts an interpreter for each run: Bun with `Bun.spawn`, Python
- * with `subprocess`. Lines of JSON request slices of load. It keeps its runs in flight itself and times them by
- * its own clock, so that the requests do not count against it.
+ * A rival in its own process, which starts an interpreter for each run: Bun with `Bun.spawn`, Python with `subprocess`.
+ * Lines of JSON request slices of load. It keeps its runs in flight itself and times them by its own clock, so that the
+ * requests do not count against it.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'

@@ -1,7 +1,7 @@
 /**
- * The HTTP proxy of srt (`@anthropic-ai/sandbox-runtime`) in a process of its own, used with CONNECT, and allowing every host.
- * A sandbox of srt reaches it through two socat processes, which are left out here. It is installed only for the benchmark, like
- * reference-service.ts.
+ * The HTTP proxy of srt (`@anthropic-ai/sandbox-runtime`) in its own process, used with CONNECT, and allowing every
+ * host. A sandbox of srt reaches it through two socat processes, which are left out here. It is installed only for the
+ * benchmark, like reference-service.ts.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

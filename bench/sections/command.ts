@@ -1,4 +1,4 @@
-/** The whole command, beside an empty script: the processor time of all its processes, and the elapsed time. */
+/** The whole command, compared with an empty script: the processor time of all its processes, and the elapsed time. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

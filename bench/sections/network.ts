@@ -1,4 +1,7 @@
-/** A connection through a network policy, beside a direct one and one through the proxy of srt; the client is the same. */
+/**
+ * A connection through a network policy, compared with a direct one and one through the proxy of srt; the client is the
+ * same.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 

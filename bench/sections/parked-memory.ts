@@ -16,7 +16,7 @@ const MiB = 1024 * 1024
 const measured = ['bun', 'node', 'python', 'shell'] as const
 type Measured = (typeof measured)[number]
 const title = 'memory per parked worker'
-/** Beside the first one, which may include memory that all others share. */
+/** Besides the first one, which may include memory that all others share. */
 const furtherCountUsual = 8
 
 /** Parks workers until there are `count`. */

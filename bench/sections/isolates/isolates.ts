@@ -1,4 +1,4 @@
-/** Programs in V8 isolates: latency and programs per second, beside the reference service. */
+/** Programs in V8 isolates: latency and programs per second, compared with the reference service. */
 import { loadavg } from 'node:os'
 
 import { CodeExecutionService } from '../../../src/adapters/code-execution/index.ts'
