@@ -92,7 +92,7 @@ function describeWall(
   return [describeRefusal(refusal), ...rows.filter(({ name }) => name !== 'own view')]
 }
 
-/** The host's own namespaces, of the kinds that the guest's were read for. */
+/** The host's own namespaces, of the guest's kinds. */
 function hostNamespaces(observed: Trial['observed']): Record<string, string> {
   const told = Object.entries(observed).filter(([name, inside]) => name.startsWith('ns_') && inside !== '')
   const links = told.map(([name]) => name.slice('ns_'.length))
@@ -153,7 +153,7 @@ async function describeToolchain(
   }
 }
 
-/** Why guests would have no harness. Shell runs need none. */
+/** Why there is no harness; shell needs none. */
 function lackOfHarness(): string | undefined {
   try {
     guestBind()

@@ -156,7 +156,7 @@ export class EnvironmentStore {
     for (const hash of await listNames(join(this.#folder, 'users'))) await this.#isUsed(hash)
   }
 
-  /** Marks are checked first, because a build removes its mark once the name exists. */
+  /** Marks first, because a build removes its mark once the name exists. */
   async #isWanted(hash: string): Promise<boolean> {
     return (await this.#isUsed(hash)) || (await this.#isNamed(hash))
   }
@@ -226,7 +226,7 @@ const isDone = (): boolean => true
 const isLeftover = (file: string): boolean =>
   isLeftBehind(file.replace(/^[^/]*\.json\./, '').replace(/\.tar$/, ''))
 
-/** False if a folder could not be moved because another one is in its place. Throws other errors. */
+/** False if another folder is in the place. Throws other errors. */
 function isThere(error: unknown): boolean {
   if (['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) return false
   throw error

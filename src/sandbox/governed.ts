@@ -11,7 +11,7 @@ import type { ExecResult } from './types.ts'
 
 export interface GovernedParts {
   readonly governor: Governor
-  /** Makes the statements about commands and code, for the audit log and receipts. */
+  /** Makes statements about commands and code, for audit log and receipts. */
   readonly notary: Notary | undefined
   /** The sandbox's id. */
   readonly id: string
@@ -29,7 +29,7 @@ export class Governed {
     this.#parts = parts
   }
 
-  /** Records the names of variables that all later commands and processes have. */
+  /** Records the names of variables of later commands and processes. */
   noteVariables(names: readonly string[]): void {
     for (const name of names) this.#variables.add(name)
   }

@@ -79,7 +79,7 @@ export async function listen(server: Server, place: Place): Promise<void> {
   }
 }
 
-/** Needed because a connection to a regular file is refused, too. */
+/** A connection to a regular file is refused, too. */
 function isSocket(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 }

@@ -31,7 +31,7 @@ export interface PlainOption<Value> {
   readonly usual: Value
   /**
    * Which configuration files may set it. `trusted`: only the trusted file, because the option widens access or names
-   * programs. A narrowing: also files found in the current folder or above, but only if the value narrows.
+   * programs. A narrowing: also found files, but only if the value narrows.
    */
   readonly files: 'trusted' | Narrowing<Value>
 }

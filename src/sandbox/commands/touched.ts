@@ -1,7 +1,7 @@
 /**
  * Which limits a command reached, even if it continued: a build whose children could not be started may well exit with
  * 0. The kernel counts refused forks and out-of-memory kills in the whole space; for descriptors, and for a disk with
- *    room again, there is only the programs' output.
+ * room again, there is only the output of the programs.
  */
 import type { Limits } from '../../core/limits.ts'
 import type { Space } from '../../jail/cell/sandbox-cell.ts'

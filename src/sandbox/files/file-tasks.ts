@@ -6,7 +6,7 @@ import { fileErrorOf } from './file-errors.ts'
 import type { FileProcess, StartFileProcess } from './file-process.ts'
 import { Semaphore } from '../commands/semaphore.ts'
 
-/** What file operations need: the policy's admission, and a process for each task. */
+/** What file operations need. */
 export interface FileGround {
   /** Throws if the sandbox is gone, and what the policy throws. */
   readonly begin: (operation: FileOperation, path: string) => Promise<Begun>

@@ -78,7 +78,7 @@ export function hostError(name: 'from' | 'to', cause: unknown): unknown {
   return new LazaretError('INVALID_REQUEST', { detail: `${name}: ${cause.message}.`, cause })
 }
 
-/** Counts what has been copied, and reports progress. */
+/** Counts what was copied, and reports it. */
 export class Copied implements CopiedFolder {
   entries = 0
   bytes = 0

@@ -19,7 +19,7 @@ const lineLengthMax = 64 * 1024
 const piecesPerStep = 512
 
 interface Piece {
-  /** Its place among the pieces of both streams, in the order of arrival. */
+  /** Its place among the pieces of both streams, by arrival. */
   readonly number: number
   readonly chunk: OutputChunk
 }

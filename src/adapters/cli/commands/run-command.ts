@@ -16,7 +16,6 @@ Examples:
   lazaret run -l javascript -e '[1, 2, 3].map((n) => n * n)'
   generate-code | lazaret run -l python --memory 128MiB --json -`
 
-/** Adds the command. The runtime and the language decide how the program is run. */
 export function addRunCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('run')
@@ -51,7 +50,7 @@ async function run(
   const limits = engineOptions.defaults ?? {}
   const source = await readProgram(operands, flags, { ...limits, signal })
   const request = await createRequest(source, flags, { signal, limits, warn })
-  // The engine is loaded only when it is needed, so that other commands start in half the time.
+  // The engine is loaded on demand, so that other commands start in half the time.
   const { runOnce } = await import('./run-once.ts')
   return runOnce({ engineOptions, request, flags, duringRun })
 }

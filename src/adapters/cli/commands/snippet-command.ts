@@ -42,7 +42,7 @@ export function addSnippetCommand(program: Command, context: CommandContext): vo
     .action(() => context.perform(command, () => snippet(context)))
 }
 
-/** Tells users who pass options or arguments, as to `lazaret run`, that this command has none. */
+/** Reports that this command has no options or arguments, unlike `lazaret run`. */
 function explainInput(error: CommanderError): never {
   if (error.exitCode === 0) throw error
   throw new UsageError(

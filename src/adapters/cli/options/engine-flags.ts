@@ -58,7 +58,7 @@ export function addConfigurationOptions(command: Command): Command {
   return command.option('--config <file>', configHelp)
 }
 
-/** The configuration, overridden by the flags. Prints notices about files that were found in this folder or above. */
+/** The configuration, overridden by the flags. Prints notices about found files. */
 export async function resolveEngineOptions(
   flags: EngineFlags,
   { warn }: Pick<CommandContext, 'warn'>,

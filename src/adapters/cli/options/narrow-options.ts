@@ -7,8 +7,8 @@ import type { LazaretOptions } from '../../../engine/options/options.ts'
 type Values = Partial<Record<OptionName, unknown>>
 
 /**
- * Describes each setting of a file that would widen the options. An option that such a file may not set at all counts
- * as widening. Empty if the file only narrows.
+ * Describes the settings of a file that would widen the options, or that it may not set at all. Empty if it only
+ * narrows.
  */
 export function findWidening(current: LazaretOptions, wish: LazaretOptions): string[] {
   return rowsOf(wish).flatMap(([name, { files }]) =>

@@ -1,6 +1,5 @@
 /**
- * Durations and sizes as people write them: `500ms`, `2m`, `64MiB`. A bare number is refused, because its unit would be
- * a guess.
+ * Durations and sizes as people write them: `500ms`, `2m`, `64MiB`. A bare number is refused, because it has no unit.
  */
 import { InvalidArgumentError } from 'commander'
 
