@@ -51,10 +51,7 @@ export interface KillReport {
   readonly problems: readonly string[]
 }
 
-/**
- * The longest time of work before a host is killed. Cells live from milliseconds to a second, so hosts die at every
- * stage of a cell.
- */
+/** The longest work before a host is killed. Cells live for up to a second, so hosts die at every stage of a cell. */
 const workMsMax = 3000
 /** Root also loses CAP_SYS_ADMIN, with which it could create namespaces without a user namespace. */
 export function withoutNamespaces(): readonly Lacking[] {

@@ -1,6 +1,6 @@
 /**
- * A host process that will be killed: it runs the cases of a soak until SIGTERM. It prints `ready` when as many runs
- * have ended as are in flight, and then a line of JSON for each wrong result.
+ * A host process that will be killed: it runs the cases of a soak until SIGTERM. It prints `ready` once as many runs
+ * have ended as are in flight, then a line of JSON for each wrong result.
  *
  * Usage: mortal-soak.ts <seed> <in flight> <first id> <ids> <cold or warm>
  */

@@ -18,7 +18,6 @@ export interface CaseEnd {
   readonly ms: number
   /** How long after its wall limit a program was ended. */
   readonly lateMs?: number
-  /** What was wrong. */
   readonly wrong?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * A soak in this process: many runs of all kinds at one time, and a check of what they leave in the host process and on
- * the machine. `npm run soak` is the long form, test-deep/soak.test.ts the short one.
+ * A soak in this process: many runs of all kinds at one time, and a check of what they leave behind. `npm run soak` is
+ * the long form, test-deep/soak.test.ts the short one.
  */
 import { createLazaret } from '../../src/index.ts'
 import type { Lazaret, Protection, RunRequest, RunResult } from '../../src/index.ts'
@@ -60,10 +60,7 @@ const usualWarmUpRuns = 400
 export const residentGrowthBytesMax = 20 * 1024 * 1024
 /** From the third quarter of the runs to the last. */
 const quarterGrowthBytesMax = residentGrowthBytesMax / 4
-/**
- * Ids that hardly anybody else uses, not even another soak, so a block that is still taken belongs to this one. Only
- * root has such ids.
- */
+/** Ids that hardly anybody else uses, so a block that is still taken belongs to this soak. Only root has such ids. */
 export const uidRange = { first: 2_110_000_128 + (process.pid % 1024) * 1024, count: 1024 }
 const patienceMs = 10_000
 

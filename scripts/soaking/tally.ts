@@ -41,12 +41,11 @@ export class Tally {
     return this.#wrong
   }
 
-  /** The first wrong ones. */
   get shown(): readonly string[] {
     return this.#shown
   }
 
-  /** The seconds until it was stopped, or until now. */
+  /** Until it was stopped, or until now. */
   get seconds(): number {
     return ((this.#endedMs ?? performance.now()) - this.#startedMs) / 1000
   }

@@ -22,10 +22,7 @@ export function oldestVersion(): string {
   return `${version}.0`
 }
 
-/**
- * The path of its program, which is fetched once and kept beside the dependencies, where every user who runs tests can
- * execute it.
- */
+/** Its program, fetched once and kept beside the dependencies, where every user who runs tests can execute it. */
 export function oldestNode(): string {
   const version = oldestVersion()
   const cache = join(root, 'node_modules/.cache/lazaret')

@@ -1,6 +1,6 @@
 /**
- * The static checks of `npm run check`: each command of that script counts as one test. They run during the tests, at a
- * lower priority.
+ * The static checks of `npm run check`: each command counts as one test. They run during the tests, at a lower
+ * priority.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

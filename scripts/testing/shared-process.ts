@@ -49,7 +49,7 @@ function restoreTemporaryFolder(): void {
   else process.env['TMPDIR'] = temporaryFolder
 }
 
-const unclean = 'The file has changed the process, which other files use after it.'
+const unclean = 'The file has changed the process, which later files use.'
 
 /** Only names, because this is printed and a variable may hold a secret. */
 function namesOfChanges(before: Surroundings, now: Surroundings): string[] {

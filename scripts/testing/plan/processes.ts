@@ -55,7 +55,7 @@ export function writeProcesses(
   })
 }
 
-/** The name of the test that is added at the end of each file where the runner does not wait for nested tests. */
+/** The test that is added at the end of each file where the runner does not wait for nested tests. */
 export const lastOfFile = '(the last of its file)'
 
 /** The ending of the name of a file that runs several test files. */
