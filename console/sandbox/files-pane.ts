@@ -44,7 +44,7 @@ export class FilesPane {
         element(
           'div',
           { class: 'actions' },
-          button('Up', () => this.#open(this.#folder.replace(/\/[^/]*$/, '') || '/'), { class: 'quiet' }),
+          button('Up', () => this.look(this.#folder.replace(/\/[^/]*$/, '') || '/'), { class: 'quiet' }),
           button('Refresh', () => this.look(), { class: 'quiet' }),
           choose,
           button('Upload', () => choose.click(), { class: 'primary' }),
@@ -56,10 +56,10 @@ export class FilesPane {
     )
   }
 
-  async look(): Promise<void> {
+  async look(folder = this.#folder): Promise<void> {
     await this.#during(async () => {
-      const folder = this.#folder
       const { entries, isComplete } = await this.#sandbox.listFiles(folder, { entriesMax })
+      this.#folder = folder
       this.#place.textContent = folder
       const rows = entries.map((entry) => this.#show({ ...entry, path: pathIn(folder, entry.name) }))
       this.#list.replaceChildren(...rows)
@@ -68,15 +68,10 @@ export class FilesPane {
     })
   }
 
-  #open(folder: string): Promise<void> {
-    this.#folder = folder
-    return this.look()
-  }
-
   #show(entry: FileEntry): HTMLElement {
     const { name, path, type, bytes, isNameable } = entry
     const isFolder = type === 'folder'
-    const open = (): unknown => (isFolder ? this.#open(path) : this.#download(entry))
+    const open = (): unknown => (isFolder ? this.look(path) : this.#download(entry))
     return element(
       'li',
       {},

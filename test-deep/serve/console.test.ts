@@ -179,7 +179,15 @@ test(
     assert.deepEqual((await sandbox.listFiles('a/b')).entries, [])
     await press('Up')
     await press('Up')
+    await page.getByRole('button', { name: 'a/', exact: true }).waitFor()
+    await sandbox.deleteFile('a', { recursive: true })
     await press('a/')
+    await page.getByText('There is no such file').waitFor()
+    await page
+      .locator('#upload')
+      .setInputFiles({ name: 'up.txt', mimeType: 'text/plain', buffer: Buffer.from('up') })
+    await page.getByText('Uploaded up.txt.').waitFor()
+    assert.equal(await sandbox.readFile('up.txt'), 'up')
   },
 )
 
