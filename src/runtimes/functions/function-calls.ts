@@ -18,6 +18,7 @@ import { loopTurns } from '../channel/loop-turns.ts'
 import { frameLongMessage, frameMessage } from '../channel/message-frame.ts'
 import { OpenCall } from './open-call.ts'
 import type { Message } from '../channel/read-message.ts'
+import { writeToGuest } from '../channel/write-to-guest.ts'
 
 /** Additional bytes for the envelope of the last frame, with which a correct harness may exceed its window. */
 const frameMarginBytes = 64 * 1024
@@ -211,7 +212,7 @@ export class FunctionCalls {
 
   #send(call: OpenCall, pieces: readonly Buffer[]): void {
     if (this.#run.signal.aborted) return
-    for (const piece of pieces) this.#parts.stream.write(piece)
+    for (const piece of pieces) writeToGuest(this.#parts.stream, piece)
     const wasFull = this.isFull
     if (this.#open.delete(call)) this.#openBytes -= call.bytes
     if (wasFull && !this.isFull) this.#hasRoomAgain = true
