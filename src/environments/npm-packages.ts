@@ -31,7 +31,7 @@ export const npmSummary = z.tuple([
 /**
  * A shell function that runs npm without V8's threads. At the end of a process, Node waits for a thread that may be
  * compiling, and the thread may wait for a garbage collection by the main thread: on a busy machine npm hung for ever
- * once in about 200 times (nodejs/node#54918). An `npm` that is not a script of Node starts as it is.
+ * in 2 of about 600 starts (nodejs/node#54918). An `npm` that is not a script of Node starts as it is.
  */
 const npmFunction = [
   'npm() { local file first;',
