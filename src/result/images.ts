@@ -18,18 +18,25 @@ const beginnings: Readonly<Record<ResultImage['mimeType'], RegExp>> = {
 const beginningBytes = 16
 
 /**
- * The base64 of a picture's first bytes, with room for line ends, so that other data need not be decoded completely.
+ * How much base64 is decoded to get a picture's first bytes: usually little, and more if it begins with line ends.
  */
-const headLength = 1024
+const headLengths = [64, 1024]
 
 /** The first picture of a bundle that matches its type. */
 export function findImage(bundle: MimeBundle): ResultImage | undefined {
   for (const mimeType of Object.keys(beginnings) as ResultImage['mimeType'][]) {
     const text = Object.hasOwn(bundle, mimeType) ? bundle[mimeType] : undefined
     if (text === undefined) continue
-    const head = fromBase64(text.slice(0, headLength)).subarray(0, beginningBytes)
-    if (!beginnings[mimeType].test(String.fromCharCode(...head))) continue
+    if (!beginnings[mimeType].test(String.fromCharCode(...firstBytes(text)))) continue
     return { mimeType, data: toBase64(fromBase64(text)) }
   }
   return undefined
+}
+
+function firstBytes(text: string): Uint8Array {
+  let head = new Uint8Array()
+  for (const length of headLengths) {
+    if (head.length < beginningBytes) head = fromBase64(text.slice(0, length))
+  }
+  return head.subarray(0, beginningBytes)
 }
