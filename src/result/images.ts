@@ -6,13 +6,15 @@ import { fromBase64, toBase64 } from '../core/values/base64.ts'
 import type { MimeBundle } from '../core/output.ts'
 import type { ResultImage } from '../core/result.ts'
 
-/** The formats that models read, and how their files begin: a character for each byte. */
-const beginnings: Readonly<Record<ResultImage['mimeType'], RegExp>> = {
+/** The formats that models read, and how their files begin: a character for each byte, and the same in base64. */
+const beginnings: Readonly<
+  Record<ResultImage['mimeType'], { readonly bytes: RegExp; readonly base64: RegExp }>
+> = {
   // eslint-disable-next-line no-control-regex
-  'image/png': /^\x89PNG\r\n\x1a\n/,
-  'image/jpeg': /^\xff\xd8\xff/,
-  'image/gif': /^GIF8[79]a/,
-  'image/webp': /^RIFF.{4}WEBP/s,
+  'image/png': { bytes: /^\x89PNG\r\n\x1a\n/, base64: /^iVBORw0KGg[o-r]/ },
+  'image/jpeg': { bytes: /^\xff\xd8\xff/, base64: /^\/9j\// },
+  'image/gif': { bytes: /^GIF8[79]a/, base64: /^R0lGOD[dl]h/ },
+  'image/webp': { bytes: /^RIFF.{4}WEBP/s, base64: /^UklGR/ },
 }
 /** At least as long as the longest of these beginnings. */
 const beginningBytes = 16
@@ -21,13 +23,17 @@ const beginningBytes = 16
  * How much base64 is decoded to get a picture's first bytes: usually little, and more if it begins with line ends.
  */
 const headLengths = [64, 1024]
+/** No other characters between the first digits, so that they can be compared without being decoded. */
+const isPlain = /^[A-Za-z0-9+/]{11}/
 
 /** The first picture of a bundle that matches its type. */
 export function findImage(bundle: MimeBundle): ResultImage | undefined {
   for (const mimeType of Object.keys(beginnings) as ResultImage['mimeType'][]) {
     const text = Object.hasOwn(bundle, mimeType) ? bundle[mimeType] : undefined
     if (text === undefined) continue
-    if (!beginnings[mimeType].test(String.fromCharCode(...firstBytes(text)))) continue
+    const { bytes, base64 } = beginnings[mimeType]
+    if (isPlain.test(text) && !base64.test(text)) continue
+    if (!bytes.test(String.fromCharCode(...firstBytes(text)))) continue
     return { mimeType, data: toBase64(fromBase64(text)) }
   }
   return undefined
