@@ -10,18 +10,10 @@ import { isExcused } from './testing/plan/optional-packages.ts'
 import { planPasses } from './testing/plan/passes.ts'
 import type { Tier } from './testing/plan/passes.ts'
 import type { PassResults } from './testing/results.ts'
-import { isMissing } from './testing/run-again.ts'
+import { describeParts } from './testing/describe-parts.ts'
+import type { Part } from './testing/describe-parts.ts'
 import { runChecks } from './testing/run-checks.ts'
 import { Interrupted, runPass } from './testing/run-pass.ts'
-
-interface Part {
-  readonly name: string
-  readonly results: PassResults
-  readonly seconds: number
-}
-
-/** If more files than this did not run to the end, they have one cause, which the other failures show. */
-const missingShownMax = 10
 
 const tiers: Readonly<Record<string, Tier>> = { '--all': 'rest', '--wide': 'wide', '--oldest': 'oldest' }
 
@@ -61,7 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
       )
   }
   parts.push(...(await Promise.all(checks)))
-  report(parts, surplus)
+  process.stdout.write(`\n${describeParts(parts, surplus).join('\n')}\n`)
   return surplus.length > 0 || parts.some(({ results }) => results.failed > 0) ? 1 : 0
 }
 
@@ -74,45 +66,4 @@ async function timed(name: string, run: () => Promise<PassResults>): Promise<Par
   const startedMs = performance.now()
   const results = await run()
   return { name, results, seconds: Math.round((performance.now() - startedMs) / 1000) }
-}
-
-function report(parts: readonly Part[], surplus: readonly string[]): void {
-  const lines = parts.map(
-    ({ name, results, seconds }) => `${name}: ${describe([results])} (${seconds} s${describeUse(results)})`,
-  )
-  const skipped = parts.flatMap(({ name, results }) =>
-    results.skipped.map((test) => `  ${name}: ${test.name} (${test.reason})`),
-  )
-  if (skipped.length > 0) lines.push('', 'Skipped:', ...skipped)
-  const failures = parts.flatMap(({ name, results }) => describeFailures(name, results))
-  if (failures.length > 0) lines.push('', 'Failed:', ...failures)
-  const unsteady = parts.flatMap(({ name, results }) =>
-    describeFailures(name, { failures: results.unsteady, reasons: results.reasons }),
-  )
-  if (unsteady.length > 0) lines.push('', 'Failed among others, passed alone:', ...unsteady)
-  lines.push('', ...surplus, describe(parts.map(({ results }) => results)))
-  process.stdout.write(`\n${lines.join('\n')}\n`)
-}
-
-function describeFailures(
-  pass: string,
-  { failures, reasons }: Pick<PassResults, 'failures' | 'reasons'>,
-): string[] {
-  const missing = failures.filter(isMissing)
-  const inShort =
-    missing.length > missingShownMax ? [`${missing.length} files have not run to their end`] : missing
-  return [...inShort, ...failures.filter((test) => !isMissing(test))].map(
-    (test) => `  ${pass}: ${test}${reasons[test] === undefined ? '' : `: ${reasons[test]}`}`,
-  )
-}
-
-function describe(results: readonly PassResults[]): string {
-  const total = (count: (one: PassResults) => number) => results.reduce((sum, one) => sum + count(one), 0)
-  const { passed, failed } = { passed: total((one) => one.passed), failed: total((one) => one.failed) }
-  return `${passed} passed, ${failed} failed, ${total((one) => one.skipped.length)} skipped`
-}
-
-/** Empty for the static checks, which do not measure it. */
-function describeUse({ processorMs }: PassResults): string {
-  return processorMs === 0 ? '' : `, processors ${Math.round(processorMs / 1000)} s`
 }
