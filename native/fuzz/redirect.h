@@ -27,6 +27,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -97,7 +98,9 @@ int cell_main(void);
 #define opendir(path) ((void)(path), fake_opendir())
 #define pipe2(fds, flags) fake_pair(fds)
 #define poll(polled, count, timeout) ((void)(timeout), fake_poll(polled, count))
+#define posix_fadvise(fd, offset, length, advice) ((void)(fd), (void)(offset), (void)(length), fake_succeed())
 #define prctl(...) fake_prctl(__VA_ARGS__)
+#define preadv2(fd, parts, count, offset, flags) ((void)(fd), (void)(parts), (void)(offset), fake_succeed() + 1)
 #define read(fd, buffer, length) fake_read(fd, buffer, length)
 #define readdir(stream) fake_readdir(stream)
 #define readlink(path, target, size) ((void)(path), fake_readlink(target, size))

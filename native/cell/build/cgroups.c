@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 void step_open_write(struct reader *record) {
@@ -59,4 +61,40 @@ void step_guest_join(struct reader *record) {
   errno = EPROTO;
   if (cell.guest_join_count == CGROUPS_MAX) fail("keep a cgroup's file");
   cell.guest_joins[cell.guest_join_count++] = take_from_slot(slot);
+}
+
+/* ---- cached pages, which are charged to the cgroup that reads them first ---- */
+
+/*
+ * The kernel may read no more than this for one request. Looking whether a chunk is cached takes a fifth of the time of a
+ * request that finds it cached.
+ */
+enum { CHUNK_BYTES = 128 << 10 };
+
+static bool is_cached(int fd, off_t offset) {
+  char byte;
+  struct iovec into = {&byte, sizeof byte};
+  return preadv2(fd, &into, 1, offset, RWF_NOWAIT) == sizeof byte;
+}
+
+/*
+ * Has the kernel cache a program while this process is still in the host's cgroup. Otherwise a guest's memory limit would
+ * cover the pages of its own interpreter: close to the limit, the kernel drops them and reads them from disk again, and
+ * the guest hardly advances, instead of running out of memory. This is only advice: a program that cannot be read may
+ * still be executable.
+ * Source: cgroup-v1/memory.rst, "Shared Page Accounting"; posix_fadvise(2); preadv2(2), RWF_NOWAIT.
+ */
+void step_read_ahead(struct reader *record) {
+  const char *path = take_string(record);
+  require_whole(record);
+  errno = EPROTO;
+  if (path[0] != '/') fail("read the path of a program");
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat facts;
+  off_t size = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+  for (off_t offset = 0; offset < size; offset += CHUNK_BYTES) {
+    if (!is_cached(fd, offset)) (void)posix_fadvise(fd, offset, CHUNK_BYTES, POSIX_FADV_WILLNEED);
+  }
+  check(close(fd), "close a program");
 }

@@ -11,5 +11,7 @@ void step_join(struct reader *record);
 void step_open_folder(struct reader *record);
 void step_open_at(struct reader *record);
 void step_guest_join(struct reader *record);
+/* For cached pages, which are charged to a cgroup, too. */
+void step_read_ahead(struct reader *record);
 
 #endif

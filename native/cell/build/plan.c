@@ -77,6 +77,7 @@ static void (*const steps[])(struct reader *) = {
     step_divided_tmpfs,
     step_reach_relay,
     step_door,
+    step_read_ahead,
 };
 
 void apply_plan(struct reader plan) {

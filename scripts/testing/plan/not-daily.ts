@@ -124,6 +124,7 @@ export const notDaily = [
   'test/escape/limits/fill-the-disk',
   'test/escape/outcome/find-the-harness',
   'test/escape/limits/fork-storm-at-the-kill',
+  'test/escape/engines/evict-the-interpreter',
   'test/escape/engines/hidden-globals',
   'test/escape/limits/hoard-kernel-memory',
   'test/escape/limits/hoard-locks',

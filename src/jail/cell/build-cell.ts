@@ -58,7 +58,8 @@ export async function buildCell(
   try {
     const relay = edge && (await machine.relays.current())
     door = relay && edge?.open(relay)
-    ground = { ...(await machine.lease(limits)), edge: describeDoor(edge, door, relay) }
+    const readAhead = machine.readAhead.next(shape)
+    ground = { ...(await machine.lease(limits)), edge: describeDoor(edge, door, relay), readAhead }
     const { work } = shape.place
     const plan =
       work === null ? planCell(shape, ground, sourceFacts) : planRestrictedCell(shape, ground, work)

@@ -57,7 +57,7 @@ export async function openFamily<T>(
   let ground: LeasedGround | undefined
   try {
     const relay = options.hasDoors === true ? await machine.relays.current() : undefined
-    ground = await machine.lease(limits, guestsMax)
+    ground = { ...(await machine.lease(limits, guestsMax)), readAhead: machine.readAhead.next(shape) }
     const family = {
       relay,
       name: `lazaret-${owner}-${clock.id()}`,

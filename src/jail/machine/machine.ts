@@ -20,6 +20,7 @@ import type { ViewRefused, WallRefused } from '../launch/launch.ts'
 import { readHardLimit } from './hard-limits.ts'
 import { Leases } from './leases.ts'
 import { Nursery } from '../launch/nursery.ts'
+import { ReadAhead } from '../view/read-ahead.ts'
 import { SharedFolders } from '../view/shared-folders.ts'
 import { walls } from '../plan/shape.ts'
 import type { CellGround, CellIdentity, HostView, Wall } from '../plan/shape.ts'
@@ -68,6 +69,7 @@ export class Machine {
   readonly relays: Relays
   /** Folders that were searched before guests got their inodes. */
   readonly sharedFolders = new SharedFolders()
+  readonly readAhead = new ReadAhead()
   readonly offersPolicies: boolean
   readonly #cgroups: CgroupParent | undefined
   readonly #ids: UidAllocator

@@ -16,6 +16,7 @@ import { cellNamespaces } from './namespaces.ts'
 import { seccompProgram } from '../seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { CellGround, CellShape } from './shape.ts'
+import { planReadAhead } from '../view/read-ahead.ts'
 import { readablePaths } from '../view/sources.ts'
 import type { SourceFacts } from '../view/sources.ts'
 
@@ -48,6 +49,7 @@ export function planFamily(
     shape.workspace === undefined ? [] : [planWorkspaceSource(shape.workspace, mounted.nextSlot, identity)]
   const sources = [...mounted.holds, ...workspace]
   const records: PlanRecord[] = [
+    ...planReadAhead(ground),
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...family.cgroupFolders.map((path, index): PlanRecord => ({
       do: 'open-folder',
@@ -128,7 +130,7 @@ export function planSpace(
     { do: 'hostname', name: 'cell' },
     ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: owner, gid: owner } as const] : []),
     ...planGuestFilters(readable, { architecture, memoryHeldByCgroup }),
-    ...(isForked ? [{ do: 'forks', root: guestRoot } as const] : []),
+    ...(isForked ? [{ do: 'forks', path: guestRoot } as const] : []),
     { do: 'keep-capabilities', mask: capabilitiesOfSpace(identity.kind) },
     { do: 'serve' },
   ]

@@ -66,6 +66,7 @@ export const recordNames = [
   'divided-tmpfs',
   'reach-relay',
   'door',
+  'read-ahead',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -92,7 +93,6 @@ export type PlanRecord =
   | { readonly do: 'clone' | 'unshare'; readonly flags: number }
   | { readonly do: 'join' | 'guest-join'; readonly slot: number }
   | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' | 'warden' | 'restrict' }
-  | { readonly do: 'forks'; readonly root: string }
   | { readonly do: 'confine'; readonly needsScope: boolean }
   | {
       readonly do: 'work'
@@ -118,7 +118,7 @@ export type PlanRecord =
       readonly flags: number
       readonly options: string
     }
-  | { readonly do: 'mask' | 'root-guard'; readonly path: string }
+  | { readonly do: 'mask' | 'root-guard' | 'forks' | 'read-ahead'; readonly path: string }
   | { readonly do: 'count-locks'; readonly path: string; readonly most: number }
   | { readonly do: 'setting'; readonly path: string; readonly value: string }
   | { readonly do: 'remove'; readonly path: string; readonly endsGuests: boolean }
@@ -225,9 +225,6 @@ function encodeRecord(record: PlanRecord, payload: PayloadWriter): unknown {
     case 'read-only':
     case 'set-attributes':
       return payload.string(record.path).u64(record.attributes)
-    case 'mask':
-    case 'root-guard':
-      return payload.string(record.path)
     case 'remove':
       return payload.string(record.path).u32(Number(record.endsGuests))
     case 'hostname':
@@ -242,6 +239,7 @@ type Special =
   | DividedTmpfsRecord
   | DoorRecord
   | ClaimRecord
+  | Extract<PlanRecord, { do: 'mask' | 'root-guard' | 'forks' | 'read-ahead' }>
   | Extract<
       PlanRecord,
       {
@@ -253,7 +251,6 @@ type Special =
           | 'take-ids'
           | 'open-at'
           | 'listen'
-          | 'forks'
           | 'count-locks'
           | 'setting'
           | 'family'
@@ -281,12 +278,15 @@ function encodeSpecial(record: Special, payload: PayloadWriter): unknown {
       return payload.u32(record.slot).u32(record.folder).string(record.path)
     case 'listen':
       return payload.u32(record.slot).string(record.name)
+    case 'mask':
+    case 'root-guard':
+    case 'forks':
+    case 'read-ahead':
+      return payload.string(record.path)
     case 'count-locks':
       return payload.string(record.path).u32(record.most)
     case 'setting':
       return payload.string(record.path).string(record.value)
-    case 'forks':
-      return payload.string(record.root)
     case 'claim-ids':
       return encodeClaim(record, payload)
     case 'divided-tmpfs':

@@ -10,6 +10,7 @@ import { cellNamespaces, cgroupNamespace } from './namespaces.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { guestId } from './shape.ts'
 import type { CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
+import { planReadAhead } from '../view/read-ahead.ts'
 import type { SourceFacts } from '../view/sources.ts'
 
 export interface CellPlan {
@@ -28,6 +29,7 @@ export function planCell(shape: CellShape, ground: CellGround, facts: SourceFact
   const place = { view: hostView, kind, firstSlot, facts, memoryHeldByCgroup }
   const { holds, mounts, readable } = planMounts(shape, place)
   const records: PlanRecord[] = [
+    ...planReadAhead(ground),
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...(kind === 'own' ? holds : []),
     ...planRelay(ground.edge?.relay),

@@ -13,6 +13,7 @@ import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { seccompProgram } from '../seccomp/program.ts'
 import type { CellGround, CellIdentity, CellShape, HostView } from './shape.ts'
+import { planReadAhead } from '../view/read-ahead.ts'
 import { listSources } from '../view/sources.ts'
 
 export function planRestrictedCell(shape: CellShape, ground: CellGround, work: string): CellPlan {
@@ -20,6 +21,7 @@ export function planRestrictedCell(shape: CellShape, ground: CellGround, work: s
   const guest = guestIds(identity)
   const confine = { do: 'confine', needsScope: ground.wall !== 'none' } as const
   const records: PlanRecord[] = [
+    ...planReadAhead(ground),
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     {
       do: 'work',

@@ -53,6 +53,8 @@ export interface CellGround {
   /** Files to write `0` to, one for each cgroup hierarchy. Empty without a cgroup. */
   readonly cgroupJoins: readonly string[]
   readonly memoryHeldByCgroup: boolean
+  /** Files that should be cached before guests read them. */
+  readonly readAhead?: readonly string[]
   readonly architecture: 'x64' | 'arm64'
   /** Set if it has a network policy. */
   readonly edge?: EdgeGround | undefined

@@ -369,6 +369,13 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.EADDRINUSE,
   },
   {
+    name: 'read-ahead',
+    why: 'the path does not begin at the root',
+    record: { do: 'read-ahead', path: 'engine' },
+    step: 'read the path of a program',
+    errno: errno.EPROTO,
+  },
+  {
     name: 'reach-relay',
     why: 'nobody has its name',
     record: { do: 'reach-relay', name: 'lazaret-test-no-relay', secret: Buffer.alloc(32) },
@@ -421,7 +428,7 @@ export const failingSteps: readonly FailingStep[] = [
   {
     name: 'forks',
     why: 'there is no zygote',
-    record: { do: 'forks', root: '/cell' },
+    record: { do: 'forks', path: '/cell' },
     step: 'find the zygote',
     errno: errno.EPROTO,
   },
@@ -595,5 +602,6 @@ export const placeOf: Partial<Record<RecordName, RecordName>> = {
   family: 'serve',
   setting: 'count-locks',
   'reach-relay': 'clone',
+  'read-ahead': 'clone',
   door: 'hostname',
 }
