@@ -6,7 +6,7 @@ import type { RunRequest } from '../../../src/index.ts'
 import { areInForks } from '../../support/in-forks.ts'
 import { processesLimitIsMissing } from '../../support/hostile/limits-hold.ts'
 import { runPatiently } from '../../support/patient-run.ts'
-import { listDescendants } from '../../support/machine/processes.ts'
+import { listCells } from '../../support/machine/processes.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -18,14 +18,19 @@ const isWatched = (await guests.run(anyRequest)).receipt.limits.processesMax.by 
 const processesMax = 32
 /** Enough time for a bomb on a slow machine; these programs end by themselves afterwards. */
 const patientMs = 20_000
-/** Each cell adds its stub and its pid 1; the bystander is a cell of its own, and so is a zygote, with forks that wait. */
-const overhead = areInForks ? 24 : 8
+/**
+ * The list of processes is not of one moment: one ends, another starts, and both are in it. A zygote's cell also has the
+ * spaces of its guests, and forks that wait.
+ */
+const overhead = areInForks ? 24 : 4
 const sampleMs = 20
 
-/** Runs a bomb, counts this process's descendants meanwhile, and starts another cell once the bomb has begun. */
+/** Runs a bomb, counts its processes meanwhile, and starts another cell once the bomb has begun. */
 async function runBomb(request: RunRequest) {
   let most = 0
-  const timer = setInterval(() => (most = Math.max(most, listDescendants(process.pid).length)), sampleMs)
+  const timer = setInterval(() => {
+    most = Math.max(most, ...listCells().map(({ guests: ofCell }) => ofCell.length))
+  }, sampleMs)
   const started = Promise.withResolvers<void>()
   const bomb = guests.run({ ...request, onOutput: () => started.resolve() })
   await Promise.race([started.promise, bomb])
