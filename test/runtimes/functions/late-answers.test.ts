@@ -20,11 +20,18 @@ const busy: HostFunction = () => {
   const end = performance.now() + busyMs
   while (performance.now() < end);
 }
-const functions = { busy, quick: () => 1 }
+/** More than a socket holds. */
+const large = 'x'.repeat(2_000_000)
+const functions = { busy, quick: () => 1, large: () => large }
 /** An answer that the guest never reads. */
 const unread = {
   javascript: 'quick(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)',
   python: 'quick()\ntime.sleep(0.1)',
+}
+/** An answer of which the guest reads a part at most. */
+const partlyRead = {
+  javascript: 'large(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)',
+  python: 'large()\ntime.sleep(0.1)',
 }
 const python = 'import asyncio, sys, time\nawait asyncio.sleep(0)'
 
@@ -33,6 +40,7 @@ for (const [name, guest] of Object.entries(runtimes)) {
   for (const [what, before] of Object.entries({
     nothing: { javascript: '', python: '' },
     'an unread answer': unread,
+    'a partly read answer': partlyRead,
   })) {
     test(`${name}: the value is kept, after ${what}`, async () => {
       const { value, outcome } = await call(
