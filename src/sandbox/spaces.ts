@@ -105,8 +105,9 @@ export class Spaces implements AsyncDisposable {
     this.home = this.isOwnView ? guestHome : place.workspace
     const commands = packageCommands(parts.packages, place)
     const path = [programPath(parts.pythonFolder), ...commands].join(':')
-    const trust = parts.keyring === undefined ? {} : { ...parts.certificates, ...parts.keyring.placeholders }
-    this.programVariables = { PATH: path, ...packageVariables(parts.packages, place), ...trust }
+    const trust = this.isOwnView && parts.network !== 'none' ? parts.certificates : {}
+    const secrets = parts.keyring?.placeholders
+    this.programVariables = { PATH: path, ...packageVariables(parts.packages, place), ...trust, ...secrets }
     this.#cell = cell
     this.#edge = edge
     this.hasSecure = cell !== null

@@ -16,7 +16,7 @@ const MiB = 1024 * 1024
 
 export function userVariables(spaces: Spaces): Readonly<Record<string, string>> {
   const { home, parts, programVariables, isOwnView } = spaces
-  const { limits, network, shape, certificates = {} } = parts
+  const { limits, network, shape } = parts
   const own = `${home}/.local`
   const showsHeaders = shape.binds.some(({ guest }) => guest.startsWith(`${headersFolder}/include`))
   return {
@@ -32,6 +32,6 @@ export function userVariables(spaces: Spaces): Readonly<Record<string, string>> 
     ...(isOwnView ? { XDG_RUNTIME_DIR: `/run/user/${guestId}` } : {}),
     JAVA_TOOL_OPTIONS: `-XX:MaxRAM=${Math.floor(limits.memoryBytes / MiB)}m`,
     ...withoutTracing,
-    ...(network === 'none' ? withoutRetries : isOwnView ? certificates : {}),
+    ...(network === 'none' ? withoutRetries : {}),
   }
 }
