@@ -9,6 +9,9 @@ import type { Spaces } from '../spaces.ts'
 /** Without a network, retries cannot help, so an install fails at once instead of after minutes. */
 const withoutRetries = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' }
 
+/** The pip of Debian and Ubuntu otherwise refuses even `pip install --user`, to protect system folders. No guest can write to them. */
+const withUserInstalls = { PIP_BREAK_SYSTEM_PACKAGES: '1' }
+
 /** LeakSanitizer traces its own process, which the filter refuses; then it fails programs without leaks. */
 const withoutTracing = { ASAN_OPTIONS: 'detect_leaks=0', LSAN_OPTIONS: 'detect_leaks=0' }
 
@@ -31,6 +34,7 @@ export function userVariables(spaces: Spaces): Readonly<Record<string, string>> 
     ...(showsHeaders && isOwnView ? { npm_config_nodedir: headersFolder } : {}),
     ...(isOwnView ? { XDG_RUNTIME_DIR: `/run/user/${guestId}` } : {}),
     JAVA_TOOL_OPTIONS: `-XX:MaxRAM=${Math.floor(limits.memoryBytes / MiB)}m`,
+    ...withUserInstalls,
     ...withoutTracing,
     ...(network === 'none' ? withoutRetries : {}),
   }

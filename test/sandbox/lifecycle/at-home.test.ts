@@ -46,6 +46,15 @@ test('a command with credentials has its own, empty HOME', async () => {
   assert.equal((await sandbox.exec('cat ~/.npmrc')).stdout, 'planted\n')
 })
 
+const makeWheel = `import zipfile
+with zipfile.ZipFile('distribution-1.0-py3-none-any.whl', 'w') as wheel:
+    info = 'distribution-1.0.dist-info/'
+    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: distribution\\nVersion: 1.0\\n')
+    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + 'RECORD', '')
+`
+const installWheel = 'install --user --no-index --quiet --disable-pip-version-check'
+
 /** What each does in a repository, which afterwards has no other new files than the intended ones. */
 const atWork: Readonly<Record<string, Work>> = {
   npm: {
@@ -58,19 +67,9 @@ const atWork: Readonly<Record<string, Work>> = {
   },
   pip: {
     files: {
-      'make.py': `import zipfile
-with zipfile.ZipFile('distribution-1.0-py3-none-any.whl', 'w') as wheel:
-    info = 'distribution-1.0.dist-info/'
-    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: distribution\\nVersion: 1.0\\n')
-    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
-    wheel.writestr(info + 'RECORD', '')
-`,
+      'make.py': makeWheel,
     },
-    commands: [
-      '(cd .. && python3 make.py)',
-      // Debian's own pip needs this for `--user`.
-      'PIP_BREAK_SYSTEM_PACKAGES=1 pip install --user --no-index --quiet --disable-pip-version-check ../distribution-1.0-py3-none-any.whl',
-    ],
+    commands: ['(cd .. && python3 make.py)', `pip ${installWheel} ../distribution-1.0-py3-none-any.whl`],
     leaves: '~/.local/lib/python3*/site-packages/distribution-*',
   },
   cargo: {
@@ -112,6 +111,15 @@ for (const [program, { files = {}, commands, leaves }] of Object.entries(atWork)
     const worked = await sandbox.exec(`(set -e\n${repository.join('\n')}\n)`)
     assert.deepEqual([worked.exitCode, worked.stdout], [0, ''], worked.stderr)
   })
+
+test('the pip of the machine installs for the user, even where it reserves that for the machine', async (context) => {
+  if (await lacks(context, '/usr/bin/pip')) return
+  await sandbox.exec('mkdir machine && cd machine')
+  await sandbox.writeFile('machine/make.py', makeWheel)
+  const command = `python3 make.py && /usr/bin/python3 -m pip ${installWheel} ./distribution-1.0-py3-none-any.whl; cd ..`
+  const { stderr } = await sandbox.exec(command)
+  assert.equal(stderr, '')
+})
 
 test('npm installs for the user, and the shell finds the installed programs', async (context) => {
   if (await lacks(context, 'npm')) return
