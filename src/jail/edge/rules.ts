@@ -5,6 +5,7 @@ import type { Network, NetworkKind, NetworkPolicy, RefusalReason } from '../../c
 import {
   contains,
   isClosed,
+  isLoopback,
   parseRange,
   privateRangeOf,
   RangeSet,
@@ -35,6 +36,7 @@ export function parseRule(text: string): Rule {
   const { host, port } = splitPort(text)
   const range = parseRange(host)
   if (range !== undefined) {
+    if (isLoopback(range)) throw new Error(`is this host, for which a rule says only \`localhost\`: ${host}`)
     if (touchesClosed(range)) throw new Error(`covers addresses that no rule can open: ${host}`)
     return { kind: 'range', range, port }
   }

@@ -68,6 +68,12 @@ test('an invalid rule is refused with the reason', () => {
     assert.equal(explainBadRule(good), undefined, good)
 })
 
+test('a rule for the loopback of the host says how to name it', () => {
+  for (const loopback of ['127.0.0.1:8080', '127.0.0.0/8', '[::1]:8080'])
+    assert.match(explainBadRule(loopback) ?? '', /only `localhost`/, loopback)
+  assert.match(explainBadRule('0.0.0.0/0') ?? '', /no rule can open/)
+})
+
 test('names are allowed as they are, and below a wildcard at any depth; `deny` wins', () => {
   const rules = new NetworkRules({
     allow: ['api.example.com', '*.example.org:8443', 'plain.example:80'],
