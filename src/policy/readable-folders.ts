@@ -43,6 +43,10 @@ const guestPath = absolutePath
 export const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
+/** A path alone is the usual mistake. */
+const explainFolder: z.core.$ZodErrorMap = ({ code }) =>
+  code === 'invalid_type' ? 'must be { host, guest }: the folder, and its path in the guest' : undefined
+
 /** `path` checks a path of the host; in a configuration file it may be relative. */
 export function readableFolders(path: z.ZodType<string, string>) {
   return namedFolders(path.refine((found) => existsSync(found), { error: 'does not exist' }))
@@ -50,5 +54,5 @@ export function readableFolders(path: z.ZodType<string, string>) {
 
 /** The same without inspecting the host, for callers who may not learn what exists there. */
 export function namedFolders(host: z.ZodType<string, string>) {
-  return z.array(z.strictObject({ host, guest: guestPath })).max(32)
+  return z.array(z.strictObject({ host, guest: guestPath }, { error: explainFolder })).max(32)
 }

@@ -98,7 +98,7 @@ function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
   const unknown = `unknown key ${keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
   if (!(schema instanceof z.ZodObject)) return unknown
   const { shape } = schema
-  const meant = hasLimits(shape) ? keys.flatMap(limitMeantBy) : []
+  const meant = hasLimits(shape) ? keys.flatMap((key) => limitMeantBy(key, shape)) : []
   const advice = meant.length === 0 ? '' : `; write ${meant.join(', ')}`
   return `${unknown}; known keys: ${Object.keys(shape).join(', ')}${advice}`
 }
@@ -108,8 +108,11 @@ function hasLimits({ limits }: z.core.$ZodShape & { readonly limits?: unknown })
 }
 
 /** Newcomers look for limits, and first for the time limit, among the other options. */
-function limitMeantBy(key: string): string[] {
+function limitMeantBy(key: string, shape: z.core.$ZodShape): string[] {
   const name = /^time-?out(?:_?ms)?$/i.test(key) ? 'wallMs' : key
+  // A sandbox has no time limit of its own.
+  if (name === 'wallMs' && Object.hasOwn(shape, 'idleTimeoutMs'))
+    return ['idleTimeoutMs, or `timeout` in exec() and runCode()']
   return Object.hasOwn(limitRanges, name) ? [`limits.${name}`] : []
 }
 

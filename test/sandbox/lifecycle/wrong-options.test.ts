@@ -156,6 +156,18 @@ test('a text that is too long is refused', async () => {
     await assert.rejects(sandbox.exec('true', { env }), { ...large, message: /env/ })
 })
 
+test('an option for time or for a folder is explained as a sandbox means it', async () => {
+  const create = untyped(lazaret, 'sandbox')
+  for (const key of ['timeout', 'timeoutMs', 'wallMs'])
+    await assert.rejects(create({ [key]: 5 }) as Promise<unknown>, {
+      code: 'INVALID_REQUEST',
+      message: /write idleTimeoutMs, or `timeout` in exec\(\) and runCode\(\)\.$/,
+    })
+  await assert.rejects(create({ readable: ['/usr'] }) as Promise<unknown>, {
+    message: /readable\[0\]: must be \{ host, guest \}/,
+  })
+})
+
 test('nothing was started, set or created', async () => {
   assert.deepEqual(
     sandbox.listProcesses().filter(({ status }) => status === 'running'),
