@@ -2,6 +2,7 @@
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { LazaretOptions } from '../../engine/options/options.ts'
 import type { CrashLimit } from '../../pool/slots.ts'
+import { nameUnknown } from './read-params.ts'
 import { textOf } from './text-of.ts'
 import type { WorkerPoolOptions } from './types.ts'
 
@@ -12,6 +13,12 @@ export interface ReadOptions extends Pick<WorkerPoolOptions, 'logger' | 'onEvent
   readonly libraries: Readonly<Record<string, string>>
   readonly replaceLibraries: boolean
   readonly engine: LazaretOptions
+}
+
+/** The compiler requires that every option is listed here. */
+const known: Readonly<Record<keyof WorkerPoolOptions, true>> = {
+  ...{ poolSize: true, maxQueueSize: true, maxCrashesPerWorker: true, crashTimeWindow: true },
+  ...{ libraries: true, replaceLibraries: true, logger: true, onEvent: true, engine: true },
 }
 
 const workersMost = 64
@@ -32,6 +39,8 @@ export function readOptions(options: WorkerPoolOptions): ReadOptions {
 
 function read(options: WorkerPoolOptions): ReadOptions {
   if (typeof options !== 'object' || options === null) throw refuse('they must be an object')
+  const unknown = nameUnknown(options, Object.keys(known), 'option')
+  if (unknown !== undefined) throw new LazaretError('INVALID_REQUEST', { detail: unknown })
   const { poolSize, maxQueueSize, maxCrashesPerWorker, crashTimeWindow, logger, onEvent } = options
   const { replaceLibraries = false, engine = {} } = options
   if (logger !== undefined && !isLogger(logger)) throw refuse('logger must have the methods warn and error')

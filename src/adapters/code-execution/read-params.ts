@@ -91,12 +91,16 @@ function read(params: unknown): ReadParams | string {
 const keyLengthMax = 100
 
 /** A misspelt limit would leave the default in force. Undefined if all keys are known. */
-export function nameUnknown(given: object, names: readonly string[]): string | undefined {
+export function nameUnknown(
+  given: object,
+  names: readonly string[],
+  kind: 'parameter' | 'option' = 'parameter',
+): string | undefined {
   const unknown = Object.keys(given).find((key) => !names.includes(key))
   if (unknown === undefined) return undefined
   // The caller may have taken the key from a model, and the message must stay one line.
   const name = unknown.slice(0, keyLengthMax).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
-  return `Unknown parameter: ${name}. The parameters are ${names.join(', ')}.`
+  return `Unknown ${kind}: ${name}. The ${kind}s are ${names.join(', ')}.`
 }
 
 /** The input as JSON, because the service's programs receive a string. */

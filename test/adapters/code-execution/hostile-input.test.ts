@@ -235,6 +235,12 @@ test('invalid options are refused with a LazaretError', () => {
     assert.throws(() => new CodeExecutionService({ poolSize: poolSize as never }), {
       code: 'INVALID_REQUEST',
     })
+  const misspelt = { poolsize: 4, engine: { minimumProtection: 'strong' } }
+  for (const Kind of [CodeExecutionService, WorkerPool])
+    assert.throws(() => new Kind(misspelt as never), {
+      code: 'INVALID_REQUEST',
+      message: /Unknown option: poolsize\. The options are poolSize, .*engine\.$/,
+    })
   for (const libraries of [{ '': '' }, { '../a': '' }, { 'a b': '' }, { a: 5 }])
     assert.throws(() => new CodeExecutionService({ libraries: libraries as never }), {
       code: 'INVALID_REQUEST',
