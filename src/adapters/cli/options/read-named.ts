@@ -24,5 +24,13 @@ export function readNamedText(path: string): Promise<string> {
 /** Throws a UsageError if the file is not a public key. */
 export async function requireKey(path: string, text: string): Promise<void> {
   const { readPublicKey } = await import('../../../observe/verify-receipt.ts')
-  await readNamed(path, () => readPublicKey(text))
+  try {
+    readPublicKey(text)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageError(
+      `cannot use ${toSingleLine(path)}: ${error.message}`,
+      'Name the public key: lazaret keys create writes it to a file that ends in .pub.',
+    )
+  }
 }

@@ -19,5 +19,7 @@ export function listenError(error: unknown, { host, port, unix }: WantedPlace): 
   // Node reports a missing folder as missing permission.
   if (unix !== undefined && !existsSync(dirname(unix)))
     return new UsageError(`cannot listen on ${place}: its folder does not exist.`, 'Create the folder first.')
-  return new UsageError(`cannot listen on ${place}: ${reason}.`, 'Name another place.')
+  const advice =
+    unix === undefined ? 'Name another --port or --host; --port 0 takes a free port.' : 'Name another path.'
+  return new UsageError(`cannot listen on ${place}: ${reason}.`, advice)
 }

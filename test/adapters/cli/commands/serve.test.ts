@@ -310,6 +310,14 @@ test('without the folder of its socket, the message says so', async () => {
 
 const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? false : 'openssl is not installed'
 
+test('on a port that is in use, the message names the options to change', async () => {
+  await using first = await serve()
+  const { port } = new URL(first.url)
+  const second = await runCli(['serve', ...anyLevel, '--port', port])
+  assert.equal(second.exitCode, 64)
+  assert.match(second.stderr, /address already in use\.\n {2}Name another --port or --host/)
+})
+
 test('with a certificate it accepts only TLS', { skip: noOpenssl }, async () => {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
   const made = [

@@ -66,7 +66,10 @@ test('an unreadable file is named, with exit code 64', async () => {
   for (const [args, pattern] of [
     [['audit', 'verify', 'none'], /cannot read none: no such file/],
     [['audit', 'verify', '.'], /cannot read \./],
-    [['audit', 'verify', 'x', '--key', 'x'], /cannot read x: The key is not a public key/],
+    [
+      ['audit', 'verify', 'x', '--key', 'x'],
+      /cannot use x: The key is not a public key in PEM\.\n {2}Name the public key/,
+    ],
     [['receipt', 'verify', 'x'], /--key/],
     [['receipt', 'verify', 'x', '--key', 'none'], /cannot read none/],
     [['keys', 'create', 'no/such/folder'], /cannot write no\/such\/folder/],
