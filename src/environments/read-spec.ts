@@ -67,7 +67,7 @@ const specSchema = once(() =>
         python.length + npm.length + npmTarballs.length > 0 ||
         lock?.python !== undefined ||
         lock?.npm !== undefined,
-      { error: 'names no package' },
+      { error: 'names no package in `python`, `npm`, `npmTarballs` or `lock`' },
     ),
 )
 
