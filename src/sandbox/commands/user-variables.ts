@@ -9,7 +9,7 @@ import type { Spaces } from '../spaces.ts'
 /** Without a network, retries cannot help, so an install fails at once instead of after minutes. */
 const withoutRetries = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' }
 
-/** The pip of Debian and Ubuntu otherwise refuses even `pip install --user`, to protect system folders. No guest can write to them. */
+/** Otherwise the pip of Debian and Ubuntu refuses even `--user`, to protect system folders. No guest can write to them. */
 const withUserInstalls = { PIP_BREAK_SYSTEM_PACKAGES: '1' }
 
 /** LeakSanitizer traces its own process, which the filter refuses; then it fails programs without leaks. */
