@@ -1,5 +1,6 @@
 /** `GET /openapi.json`: the routes and their schemas, made from the tables that serve them. */
 import { z } from 'zod'
+import { flagSchema } from './routes/file-routes.ts'
 import type { Route } from './routes/routes.ts'
 import { schemas } from './schemas.ts'
 import type { SchemaName } from './schemas.ts'
@@ -30,7 +31,7 @@ function describeRoute({ summary, path, scope, query = [], body, status, reply, 
   const names = [...path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name = '']) => name)
   const parameters = [
     ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-    ...query.map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
+    ...query.map((name) => ({ name, in: 'query', schema: flagSchema(name) ?? { type: 'string' } })),
   ]
   const ofReply = reply === undefined ? {} : contentOf(reply)
   return {

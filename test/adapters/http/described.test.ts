@@ -38,6 +38,18 @@ test('every route is described, with the schemas of the requests that the engine
   assert.deepEqual([...new Set(refs)].toSorted(), Object.keys(components.schemas).toSorted())
 })
 
+test('the flags of a query are described with the values that they take', async () => {
+  await using here = await serveHere({ scopes: ['sandbox'] })
+  const { json } = await send(here.url, '/openapi.json')
+  const { paths } = json as unknown as {
+    paths: Record<string, Record<string, { parameters: readonly { name: string; schema: object }[] }>>
+  }
+  const parameters = paths['/v1/sandboxes/{id}/files/{path}']?.['get']?.parameters ?? []
+  const schemaOf = (wanted: string) => parameters.find(({ name }) => name === wanted)?.schema
+  assert.deepEqual(schemaOf('list'), { type: 'string', enum: ['', 'true', 'false'] })
+  assert.deepEqual(schemaOf('entriesMax'), { type: 'string' })
+})
+
 test('a result that lacks something, or has undescribed fields, is detected', () => {
   assert.throws(() => requireSchema('#/components/schemas/Session', '{"id":"a"}'))
   assert.throws(() => requireSchema('#/components/schemas/Session', '{"id":"a","cwd":"/","more":1}'))

@@ -94,11 +94,20 @@ export const fileRoutes: readonly Route[] = [
 
 type Query = Readonly<Record<string, string | undefined>>
 
-/** A key without a value: `?list`. */
-function flag(query: Query, name: string): boolean {
+const flagNames = ['list', 'recursive', 'stat', 'followLinks', 'createParents', 'folder'] as const
+/** A flag usually has no value: `?list`. */
+const flagValues = ['', 'true', 'false']
+
+/** The schema of a key of a query; undefined for one that is no flag. */
+export function flagSchema(name: string): object | undefined {
+  const isFlag = (flagNames as readonly string[]).includes(name)
+  return isFlag ? { type: 'string', enum: flagValues } : undefined
+}
+
+function flag(query: Query, name: (typeof flagNames)[number]): boolean {
   const value = query[name]
   if (value === undefined || value === 'false') return false
-  if (value === '' || value === 'true') return true
+  if (flagValues.includes(value)) return true
   throw invalid(`${name}: must stand alone, or be true or false`)
 }
 
