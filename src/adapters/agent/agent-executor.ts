@@ -92,7 +92,7 @@ class Executor implements AgentExecutor {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new LazaretError('DISPOSED'))
+    this.#closing.abort(new LazaretError('DISPOSED', disposed))
     await Promise.allSettled(this.#open)
     await this.#validator[Symbol.asyncDispose]()
   }
@@ -224,6 +224,12 @@ function quietly(tell: () => void): void {
   } catch {
     // The defect is the observer's, and there is nobody else to tell.
   }
+}
+
+/** Its Lazaret may still be open. */
+const disposed = {
+  message: 'This executor was disposed.',
+  hint: 'Create another with createAgentExecutor(), or await its executions before its scope ends.',
 }
 
 /** For a cancellation before the run; during the run, a cancellation is an outcome. */

@@ -259,5 +259,6 @@ test('a queued execution can be cancelled, and an executor that ends begins no m
   })
   await own[Symbol.asyncDispose]()
   assert.equal((await running).error, 'The program was cancelled.')
-  assert.equal((await own.execute(javascript('1'))).metadata.code, 'DISPOSED')
+  const { error, metadata } = await own.execute(javascript('1'))
+  assert.deepEqual([error, metadata.code], ['This executor was disposed.', 'DISPOSED'])
 })
