@@ -13,7 +13,7 @@ import { failedWithoutNetwork } from './lack-of-network.ts'
 const charsDefault = 30_000
 const charsLeast = 1000
 /** More than the labels, the gap marks and the last line take together. */
-const wordsMax = 350
+const wordsMax = 400
 /** The share for how the program ended, and again for what the network policy refused. */
 const endShare = 0.1
 /** How the rest is divided if every part is too long. What one part does not need goes to the others. */
@@ -62,7 +62,8 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
 
 function describeTruncated(parts: RunData['truncated']): string {
   const advice = [
-    ...(parts.some((part) => part !== 'files') ? ['Print less to see all of it.'] : []),
+    ...(parts.some((part) => part !== 'files' && part !== 'value') ? ['Print less to see all of it.'] : []),
+    ...(parts.includes('value') ? ['Make the value smaller to get all of it.'] : []),
     ...(parts.includes('files') ? ['Write smaller files to get all of them.'] : []),
   ]
   return [`Incomplete: ${parts.join(', ')}.`, ...advice].join(' ')

@@ -62,7 +62,7 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
   [
     'a value and a file that did not fit',
     { stdout: 'x', truncated: ['value', 'files'] },
-    'stdout: x\n\nIncomplete: value, files. Print less to see all of it. Write smaller files to get all of them.',
+    'stdout: x\n\nIncomplete: value, files. Make the value smaller to get all of it. Write smaller files to get all of them.',
   ],
   [
     'a display in a format that no model reads',
@@ -113,6 +113,16 @@ for (const [what, parts, text] of texts)
   test(`${what} as text`, () => {
     assert.equal(exampleResult(parts).toText(), text)
   })
+
+test('the text is not longer than requested even if each part is cut and incomplete', () => {
+  const long = 'x'.repeat(20_000_000)
+  const result = exampleResult({
+    ...{ stdout: long, stderr: long, valueText: long, displays: [{ 'text/plain': long }] },
+    truncated: ['stdout', 'stderr', 'logs', 'value', 'displays', 'files'],
+    outcome: { kind: 'limit-exceeded', limit: 'processes', allowed: 1_000_000 },
+  })
+  for (const charsMax of [1000, 30_000]) assert.ok(result.toText({ charsMax }).length <= charsMax)
+})
 
 test('the text is never longer than requested, and complete if it fits', () => {
   const text = fc.oneof(

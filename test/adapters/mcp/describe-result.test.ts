@@ -52,7 +52,7 @@ test('a value that is too long is shortened in the text and in the data, and bot
   assert.match(textOf(long), /characters left out[^]*characters left out/)
   assert.match(
     textOf({ truncated: ['stdout', 'value'] }),
-    /Incomplete: stdout, value\. Print less to see all of it\.$/,
+    /Incomplete: stdout, value\. Print less to see all of it\. Make the value smaller to get all of it\.$/,
   )
 })
 
