@@ -1,6 +1,7 @@
 /** A result as text for a language model: compact, cut with care, and each fact once. Pure. */
 import { LazaretError } from '../core/errors/errors.ts'
 import { describeRefusals } from '../core/network.ts'
+import type { NetworkReport } from '../core/network.ts'
 import { adviseOn, sayOutcome } from '../core/outcome.ts'
 import type { GuestError } from '../core/outcome.ts'
 import type { MimeBundle } from '../core/output.ts'
@@ -8,7 +9,7 @@ import type { RunData, ToTextOptions } from '../core/result.ts'
 import { clipEnd, clipText } from './clip-text.ts'
 import { findImage } from './images.ts'
 import { isPrinted } from './is-printed.ts'
-import { failedWithoutNetwork } from './lack-of-network.ts'
+import { failedWithoutNetwork, mayHaveNeededPort } from './lack-of-network.ts'
 
 const charsDefault = 30_000
 const charsLeast = 1000
@@ -37,7 +38,7 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
   const { note = '', receipt } = result
   const { network } = receipt
   const end = short(describeEnd(result))
-  const refusals = short(network === undefined ? adviseOnNoNetwork(result) : describeRefusals(network))
+  const refusals = short(network === undefined ? adviseOnNoNetwork(result) : adviseOnPolicy(result, network))
   const parts: Record<Part, string> = {
     stdout: result.stdout.trimEnd(),
     stderr: result.stderr.trimEnd(),
@@ -122,6 +123,13 @@ function describeEnd({ outcome, stderr }: RunData): string | undefined {
 function adviseOnNoNetwork(result: RunData): string | undefined {
   if (!failedWithoutNetwork(result)) return undefined
   return "The program has no network (`network: 'none'`), so it can reach no other machine."
+}
+
+/** Empty if the policy has refused nothing. */
+function adviseOnPolicy(result: RunData, network: NetworkReport): string | undefined {
+  const refused = describeRefusals(network)
+  if (refused !== undefined || !mayHaveNeededPort(result)) return refused
+  return 'The network policy refuses connections to ports that none of its rules names. A rule without a port names 80 and 443.'
 }
 
 function describeError({ name, message, line, stack = '' }: GuestError, stderr: string): string {

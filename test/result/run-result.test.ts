@@ -90,6 +90,16 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
   ],
   ['a network policy that refused nothing', refusedBy([]), 'The program succeeded and printed nothing.'],
   [
+    'a failure that a port without a rule explains',
+    { stderr: 'ECONNREFUSED', outcome: { kind: 'completed', exitCode: 1 }, ...refusedBy([]) },
+    'stderr: ECONNREFUSED\n\nThe program ended with exit code 1.\n\nThe network policy refuses connections to ports that none of its rules names. A rule without a port names 80 and 443.',
+  ],
+  [
+    'the same where the program succeeded',
+    { stderr: 'ECONNREFUSED', ...refusedBy([]) },
+    'stderr: ECONNREFUSED',
+  ],
+  [
     'what the next code of a context finds',
     { outcome: { kind: 'timed-out', limit: 'wall', limitMs: 5 }, note: 'Variables are still there.' },
     'The program timed out after 5ms. Do less work at a time, or ask for a longer timeout.\n\nVariables are still there.',

@@ -68,7 +68,7 @@ const closedTexts = `
   ::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2001::/23 2002::/16 ff00::/8
 `
 
-const loopback = ranges('127.0.0.0/8 ::1')
+const loopback = once(() => ranges('127.0.0.0/8 ::1'))
 
 /** Created on demand, because most runs have no network. */
 const specialRanges = once(() => {
@@ -94,12 +94,12 @@ export function privateRangeOf(address: string): AddressRange | undefined {
   return specialRanges().private.find(({ range, set }) => range.family === family && set.has(address))?.range
 }
 
-/** Whether a range has addresses that no rule can allow. */
-/** Whether every address of the range is one of this host's loopback. */
+/** Whether every address of the range is one of the host's loopback. */
 export function isLoopback(range: AddressRange): boolean {
-  return loopback.some((outer) => contains(outer, range))
+  return loopback().some((outer) => contains(outer, range))
 }
 
+/** Whether a range has addresses that no rule can allow. */
 export function touchesClosed(range: AddressRange): boolean {
   return specialRanges().closed.some((other) => contains(other, range) || contains(range, other))
 }

@@ -1,7 +1,7 @@
 /** Remarks that a person would otherwise miss, about a run or a command: one line each, or none. */
 import { describeRefusals } from '../../../core/network.ts'
 import type { RunResult } from '../../../core/result.ts'
-import { failedWithoutNetwork } from '../../../result/lack-of-network.ts'
+import { failedWithoutNetwork, mayHaveNeededPort } from '../../../result/lack-of-network.ts'
 import type { Ended } from '../../../result/lack-of-network.ts'
 import type { ExecResult } from '../../../sandbox/types.ts'
 import { toSingleLine } from './terminal-text.ts'
@@ -26,6 +26,8 @@ export function describeNetwork(ended: Ended): string[] {
   if (failedWithoutNetwork(ended)) return ['it has no network; --allow <host> lets it reach a host.']
   if (network === undefined) return []
   const refused = describeRefusals(network)
+  if (refused === undefined && mayHaveNeededPort(ended))
+    return ['the network policy refuses ports that no rule names; --allow <host>:<port> names one.']
   if (refused === undefined) return []
   const options = network.wouldAllow.map((rule) => `--allow ${rule}`)
   return [

@@ -44,6 +44,17 @@ describe('the option --allow', { skip: needsNamespaces }, () => {
     assert.equal(server.arrivals, 2)
   })
 
+  it('is named with a port to a program that fails at a port without a rule', async () => {
+    const connect = 'exec 3<>/dev/tcp/localhost/8080'
+    const run = await runCli(['run', '--allow', 'localhost', '-l', 'shell', '-e', connect])
+    const exec = await runCli(['exec', '--allow', 'localhost', '--', connect])
+    for (const { stderr } of [run, exec])
+      assert.match(
+        stderr,
+        /\nlazaret: the network policy refuses ports that no rule names; --allow <host>:<port> names one\.\n/,
+      )
+  })
+
   it('overrides neither --deny nor the networks of the configuration', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     const { port } = server
