@@ -107,7 +107,7 @@ class Chain {
 
   /** Including the text after the last end of a line. */
   finish(rest: Buffer): AuditVerification {
-    const isUnfinished = rest.length > 0 && readLine(rest.toString()) === undefined
+    const isUnfinished = rest.length > 0 && mayBeUnfinished(rest.toString())
     if (rest.length > 0 && !isUnfinished) this.take(rest)
     this.#complainOfUnread()
     const { includes } = this.#options
@@ -163,6 +163,17 @@ class Chain {
 
   #complain(what: string, line = this.#line): void {
     if (this.#problems.length < problemsMax) this.#problems.push({ line, what })
+  }
+}
+
+/** The beginning of a record is an object without its end. Other text shows that the file is no log. */
+function mayBeUnfinished(text: string): boolean {
+  if (!text.startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return false
+  } catch {
+    return true
   }
 }
 

@@ -135,6 +135,15 @@ describe('a crash in the middle of a line', () => {
     }
   })
 
+  test('does not explain text that is no beginning of a record', async () => {
+    using folder = new LogFolder()
+    for (const text of ['{"ok":true}', 'hello', `[${'1,'.repeat(200)}`]) {
+      writeFileSync(folder.file, text)
+      const { isIntact: found, isUnfinished } = await verifyAudit(folder.file)
+      assert.deepEqual([found, isUnfinished], [false, false], text)
+    }
+  })
+
   test('leaves a line that cannot be changed undetected either', async () => {
     using folder = new LogFolder()
     await folder.fill(2)

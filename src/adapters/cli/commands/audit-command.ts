@@ -58,10 +58,10 @@ function describe(verification: AuditVerification): string {
     ...(lost > 0
       ? [`${lost} records were lost while the log could not be written, according to the log itself`]
       : []),
-    ...(signatures > 0 ? [`${signatures} signatures checked`] : []),
+    ...(signatures > 0 ? [`${signatures} ${signatures === 1 ? 'signature' : 'signatures'} checked`] : []),
     ...problems.map(({ line, what }) => `line ${line}: ${what}`),
   ]
   const verdict = isIntact ? 'intact' : 'NOT intact'
   const last = end.sequence === 0 ? '' : `last record ${end.sequence}, ${end.sha256}\n`
-  return `${verdict}: ${records} records\n${notes.map((note) => `  ${note}\n`).join('')}${last}`
+  return `${verdict}: ${records} ${records === 1 ? 'record' : 'records'}\n${notes.map((note) => `  ${note}\n`).join('')}${last}`
 }

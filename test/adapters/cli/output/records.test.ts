@@ -51,8 +51,8 @@ test('keys are made, runs are signed and recorded as the configuration says, and
     [
       65,
       [
-        'NOT intact: 1 records',
-        '  1 signatures checked',
+        'NOT intact: 1 record',
+        '  1 signature checked',
         '  line 1: record 2 is not the first record: 1 missing',
       ],
     ],
