@@ -168,6 +168,9 @@ export class Contexts {
     const id = checkName(typeof context === 'object' ? context.id : context, 'context') ?? ''
     const found = this.#all.get(id)
     if (found === undefined) throw new LazaretError('CONTEXT_GONE', { detail: `Context ${id}.` })
+    const { language: own } = found.parts
+    if (language !== undefined && checkLanguage(language) !== own)
+      throw new LazaretError('INVALID_REQUEST', { detail: `language: the context ${id} runs ${own}.` })
     return found
   }
 

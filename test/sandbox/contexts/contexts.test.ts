@@ -195,6 +195,11 @@ await describeContexts((sandbox) => {
     assert.ok(sandbox.listCodeContexts().some(({ id }) => id === 'mine'))
     assert.equal(await valueOf(sandbox.runCode('6 * 7', { context: 'mine' })), 42)
     assert.equal(await valueOf(sandbox.runCode('6 * 8', { context })), 48)
+    assert.equal(await valueOf(sandbox.runCode('6 * 8', { context, language: 'javascript' })), 48)
+    await assert.rejects(sandbox.runCode('6 * 8', { context, language: 'python' }), {
+      code: 'INVALID_REQUEST',
+      message: /language: the context mine runs javascript/,
+    })
     const running = context.runCode('for (;;);').catch((error: unknown) => error)
     assert.equal(await sandbox.deleteCodeContext('mine'), true)
     assert.equal(await sandbox.deleteCodeContext('mine'), false)

@@ -32,7 +32,8 @@ export async function runCode(call: Called<typeof schemas.runCode>): Promise<Cal
   const sandbox = sandboxOf(call)
   const context = name === undefined ? undefined : await contextOf(sandbox, name, language)
   const result = await sandbox.runCode(code, {
-    ...(context === undefined ? { ...(language !== undefined && { language }) } : { context }),
+    ...(language !== undefined && { language }),
+    ...(context !== undefined && { context }),
     ...(timeout !== undefined && { timeout }),
     signal,
   })
