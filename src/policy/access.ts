@@ -85,12 +85,16 @@ function requireNetworkAndModules(
 ): void {
   const kind = networkKindOf(network)
   if (!allowsNetwork(networks, kind))
-    throw denied(`network: ${JSON.stringify(kind)} is not among \`access.networks\`.`)
+    throw denied(
+      `network: ${JSON.stringify(kind)} is not among \`access.networks\`.`,
+      `networks: [${[...networks, kind].map((name) => `'${name}'`).join(', ')}]`,
+    )
   const own = preloadFor(modules, language)
   const other = isFree ? undefined : preload.find((name) => !own.includes(name))
   if (other !== undefined)
     throw denied(
       `preload: ${JSON.stringify(other)}; a request may name other modules only with \`access.preload\`.`,
+      'preload: true',
     )
 }
 
@@ -143,4 +147,9 @@ function resolve(folder: string): string {
   }
 }
 
-const denied = (detail: string): LazaretError => new LazaretError('ACCESS_DENIED', { detail })
+/** `setting` would allow it. */
+function denied(detail: string, setting?: string): LazaretError {
+  if (setting === undefined) return new LazaretError('ACCESS_DENIED', { detail })
+  const hint = `Leave it out. If you are the operator, allow it with the option \`access: { ${setting} }\`.`
+  return new LazaretError('ACCESS_DENIED', { detail, hint })
+}

@@ -50,6 +50,13 @@ const refusal = (named: RegExp) => (error: LazaretError) => {
   return true
 }
 
+test('the refusal of a network says which setting would allow it', async () => {
+  await using lazaret = createLazaret({ access: { networks: ['none', 'policy'] }, onEvent: () => undefined })
+  await assert.rejects(lazaret.run({ language, code, network: { allow: ['localhost:80'] } }), {
+    hint: "Leave it out. If you are the operator, allow it with the option `access: { networks: ['none', 'policy', 'local-policy'] }`.",
+  })
+})
+
 test('an operator can say which environments requests may use', async () => {
   await using lazaret = createLazaret({ access: { environments: ['shared'] }, onEvent: () => undefined })
   const asks = (environment: string) => [
