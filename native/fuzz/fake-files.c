@@ -105,13 +105,13 @@ void *fake_malloc(size_t size) {
   return kept[kept_count++] = malloc(size);
 }
 
-/* Inside folders that guests can write to, no path may lead out of them. A host folder for a workspace is only looked up. */
+/* Inside folders that guests can write to, no path may lead out of them. Paths of the host are only looked up. */
 long fake_openat2(const char *name, const struct open_how *how) {
   uint64_t no_links = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   uint64_t all = no_links | RESOLVE_BENEATH | RESOLVE_NO_XDEV;
-  bool looks_up = how->resolve == no_links && how->flags == (O_PATH | O_DIRECTORY | O_CLOEXEC);
+  bool looks_up = how->resolve == no_links && (how->flags | O_DIRECTORY) == (O_PATH | O_DIRECTORY | O_CLOEXEC);
   bool stays_inside = how->resolve == all && (how->flags & O_NOFOLLOW) != 0;
-  uint64_t in_view = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS;
+  uint64_t in_view = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | no_links;
   bool shows_part = how->resolve == in_view && how->flags == (O_PATH | O_CLOEXEC);
   bool writes = (how->flags & (O_WRONLY | O_RDWR | O_CREAT)) != 0;
   if (writes || !(looks_up || stays_inside || shows_part)) found("openat2: could leave the folder, or write");

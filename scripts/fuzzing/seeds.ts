@@ -94,6 +94,7 @@ function plans(): (readonly PlanRecord[])[] {
   // One source is bound directly, so that a plan has both kinds.
   const facts: SourceFacts = {
     isFile: (path) => path.startsWith('/dev/'),
+    realPath: (path) => path,
     lowersOf: (path) => (path === '/usr' ? [{ folder: '/', inside: 'usr' }] : []),
   }
   const walled = [ground, plainGround].map((one) => planCell(shape, one, facts).records)

@@ -1,5 +1,5 @@
 /** The request for a sandbox, checked and completed with values of the operator and the machine. */
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 
 import { z } from 'zod'
 
@@ -16,6 +16,8 @@ import { requireLevel } from '../policy/require-level.ts'
 import { resolveSandboxLimits } from '../policy/sandbox-limits.ts'
 import { environmentNameSchema } from '../environments/read-spec.ts'
 import { readInput } from '../policy/hostile-input.ts'
+import { findFolders } from '../policy/access.ts'
+import type { FoundFolder } from '../policy/access.ts'
 import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
 import { networkSchema } from '../policy/network/network-schema.ts'
 import { secretsSchema } from '../policy/network/secrets-schema.ts'
@@ -177,7 +179,7 @@ export async function openSandbox(
         { ...ground.options, readable: [...ground.options.readable, ...binds] },
         environment === undefined ? undefined : ground.environments.open(environment),
       )
-      const all = showInterpreters(addFolders(parts, folders), { ground, shown })
+      const all = showInterpreters(addFolders(parts, folders, governor), { ground, shown })
       return await sandboxes.create({ ...all, governor, notary }, () => {
         giveBack()
         onGone(work)
@@ -217,17 +219,25 @@ function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'reada
   return { workspace, ...(readable === undefined ? {} : { readable: readable.map(({ host }) => host) }) }
 }
 
-/** Adds the host's folders. Since they were allowed, they can have changed only inside. Throws INVALID_REQUEST. */
-function addFolders(parts: AskedParts, asked: HostFolders): AskedParts {
-  const parsed = foldersSchema().safeParse(asked, parsing)
+/**
+ * Adds the host's folders. Guests may have replaced them by links since they were allowed, so the paths that are shown are
+ * checked again, and the launcher follows no links in them. Throws ACCESS_DENIED, INVALID_REQUEST.
+ */
+function addFolders(parts: AskedParts, asked: HostFolders, governor: Governor): AskedParts {
+  const found = findFolders(namesOf(asked))
+  for (const folder of found) governor.requireFolder(folder)
+  const pathOf = (option: FoundFolder['option'], named: string) =>
+    found.find((one) => one.option === option && one.named === named)?.path ?? named
+  const real = {
+    readable: asked.readable?.map(({ host, guest }) => ({ host: pathOf('readable', host), guest })),
+    workspace: asked.workspace === undefined ? undefined : pathOf('workspaces', asked.workspace),
+  }
+  const parsed = foldersSchema().safeParse(real, parsing)
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const { readable = [], workspace } = parsed.data
   const { shape } = parts
-  const binds = [...shape.binds, ...readable.map(({ host, guest }) => ({ host: realpathSync(host), guest }))]
-  return {
-    ...parts,
-    shape: { ...shape, binds, ...(workspace !== undefined && { workspace: realpathSync(workspace) }) },
-  }
+  const binds = [...shape.binds, ...readable]
+  return { ...parts, shape: { ...shape, binds, ...(workspace !== undefined && { workspace }) } }
 }
 
 function withoutRepeats(binds: readonly Bind[]): Bind[] {

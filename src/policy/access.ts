@@ -12,7 +12,7 @@ import { preloadFor } from '../core/preload.ts'
 import type { Preload } from '../core/preload.ts'
 import type { Language } from '../core/request.ts'
 import { networkKindOf } from '../jail/edge/rules.ts'
-import type { Work } from '../core/work.ts'
+import type { SandboxWork, Work } from '../core/work.ts'
 
 export interface Access {
   /**
@@ -54,8 +54,7 @@ export function requireAccess(work: Work, rules: AccessRules): void {
       requireVariables(work.variables, rules)
       requireEnvironment(work, rules)
       requireNetworkAndModules(work, rules)
-      if (work.workspace !== undefined) requireFolder('workspaces', work.workspace, rules)
-      for (const folder of work.readable ?? []) requireFolder('readable', folder, rules)
+      for (const folder of findFolders(work)) requireFolder(folder, rules)
       return undefined
     case 'validation':
       // Nothing of it runs.
@@ -124,17 +123,36 @@ export function requireVariables(
     throw denied(`env: ${JSON.stringify(name)}; \`access.env\` allows requests no variables.`)
 }
 
-function requireFolder(option: 'workspaces' | 'readable', folder: string, rules: AccessRules): void {
-  const found = resolve(folder)
+/** A folder of the host that a sandbox asks for. */
+export interface FoundFolder {
+  readonly option: 'workspaces' | 'readable'
+  readonly named: string
+  /** Where the name led when it was looked up. */
+  readonly path: string
+}
+
+export function findFolders({
+  workspace,
+  readable = [],
+}: Pick<SandboxWork, 'workspace' | 'readable'>): FoundFolder[] {
+  const find = (option: FoundFolder['option']) => (named: string) => ({ option, named, path: resolve(named) })
+  return [
+    ...(workspace === undefined ? [] : [workspace]).map(find('workspaces')),
+    ...readable.map(find('readable')),
+  ]
+}
+
+/** Throws ACCESS_DENIED. */
+export function requireFolder({ option, named, path }: FoundFolder, rules: AccessRules): void {
   const isWithin = (allowed: string): boolean => {
     const top = resolve(allowed)
-    return found === top || found.startsWith(top.endsWith(sep) ? top : top + sep)
+    return path === top || path.startsWith(top.endsWith(sep) ? top : top + sep)
   }
   if (rules[option]?.some(isWithin) === true) return
   const field = option === 'workspaces' ? 'workspace' : 'readable'
   // The same message for a folder that does not exist, so that a caller learns nothing about folders that it may not
   // use.
-  throw denied(`${field}: ${JSON.stringify(folder)} is in no folder of \`access.${option}\`.`)
+  throw denied(`${field}: ${JSON.stringify(named)} is in no folder of \`access.${option}\`.`)
 }
 
 /** The real path, even of a folder that does not exist: a link must not lead out of the allowed folders. */

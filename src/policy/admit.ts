@@ -8,8 +8,8 @@ import { snippetsAreOff } from '../core/errors/snippets-off.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Work } from '../core/work.ts'
-import { requireAccess, requireVariables } from './access.ts'
-import type { AccessRules } from './access.ts'
+import { requireAccess, requireFolder, requireVariables } from './access.ts'
+import type { AccessRules, FoundFolder } from './access.ts'
 import { tryBoth } from './breaking.ts'
 import type { WorkBreakers } from './breaking.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -27,6 +27,8 @@ export interface Policy {
   admit(work: Work, signal: AbortSignal): Promise<Ticket>
   /** Throws ACCESS_DENIED if later work with these variables would be refused. */
   readonly requireVariables?: (names: readonly string[]) => void
+  /** Throws ACCESS_DENIED if a sandbox may not have this folder. */
+  readonly requireFolder?: (folder: FoundFolder) => void
 }
 
 /** Throwing, rejecting and answering `false` refuse the work; every other answer admits it. */
@@ -54,6 +56,7 @@ export function policyOf(options: PolicyOptions): Policy {
   const { admit, hasSnippets = true, access = {}, breakers, rate, room } = options
   return {
     requireVariables: (names) => requireVariables(names, access),
+    requireFolder: (folder) => requireFolder(folder, access),
     async admit(work, signal) {
       if (!hasSnippets && 'runtime' in work && work.runtime === 'snippet') throw snippetsAreOff()
       requireAccess(work, access)

@@ -9,6 +9,7 @@ import type { Work, WorkKind } from '../core/work.ts'
 import { endOfError } from '../core/work-end.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Audit, WorkRecord } from '../observe/audit.ts'
+import type { FoundFolder } from './access.ts'
 import type { Policy, Ticket } from './admit.ts'
 
 export interface GovernorParts {
@@ -56,6 +57,11 @@ export class Governor {
   /** For variables that are set before the work that gets them. Throws ACCESS_DENIED. */
   requireVariables(names: readonly string[]): void {
     this.#parts.policy.requireVariables?.(names)
+  }
+
+  /** For a folder that a name leads to after its sandbox was admitted. Throws ACCESS_DENIED. */
+  requireFolder(folder: FoundFolder): void {
+    this.#parts.policy.requireFolder?.(folder)
   }
 
   /** The number of pieces of work of this kind between their request and their end. */

@@ -84,8 +84,12 @@ void step_open_tree(struct reader *record) {
   const char *path = take_string(record);
   uint64_t attributes = take_u64(record);
   require_whole(record);
-  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+  int found = find_real_path(path);
+  check(found, "clone a bind's source");
+  unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
+  int tree = (int)syscall(SYS_open_tree, found, "", flags);
   check(tree, "clone a bind's source");
+  check(close(found), "close a bind's source");
   check(set_mount_attributes(tree, "", attributes, true), "restrict a bind");
   keep_in_slot(slot, tree);
 }

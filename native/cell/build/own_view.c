@@ -29,8 +29,11 @@ void step_open_lower(struct reader *record) {
   uint32_t slot = take_u32(record);
   const char *path = take_string(record);
   require_whole(record);
-  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  int found = find_real_path(path);
+  check(found, "take the lower layer of a view");
+  int tree = (int)syscall(SYS_open_tree, found, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
   check(tree, "take the lower layer of a view");
+  check(close(found), "close the lower layer of a view");
   keep_in_slot(slot, tree);
 }
 
@@ -92,14 +95,11 @@ void leave_view(void) {
   cell.view_fd = 0;
 }
 
-/*
- * Links are followed as on the host, but only inside the view: outside it they would lead back to the host's own
- * inodes.
- */
+/* Follows no link, like find_real_path: it could lead to a part of the view that this cell may not show. */
 static int find_inside(const char *at, const char *source) {
   struct open_how how = {
       .flags = O_PATH | O_CLOEXEC,
-      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
+      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
   };
   int found = (int)syscall(SYS_openat2, enter_view(at), source, &how, sizeof how);
   check(found, "find a part of a view");

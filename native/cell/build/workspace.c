@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,12 +73,7 @@ void step_open_workspace(struct reader *record) {
   uint32_t uid = take_u32(record); /* the guest's uid on the host; 0 if that is the owner already */
   uint32_t gid = take_u32(record);
   require_whole(record);
-  /*
-   * Follows no link: the host has already resolved those in the path, and others may have replaced a folder of it by a
-   * link since then.
-   */
-  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-  int folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+  int folder = find_real_path(path);
   check(folder, "take the workspace");
   int tree = (int)syscall(SYS_open_tree, folder, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
   check(tree, "take the workspace");

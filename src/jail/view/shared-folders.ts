@@ -18,9 +18,12 @@ export class SharedFolders {
    */
   async require(shape: CellShape, { records }: CellPlan, clock: Clock): Promise<void> {
     if (shape.binds.length === 0) return
-    const shared = new Set(records.flatMap((record) => (record.do === 'open-tree' ? [record.path] : [])))
-    for (const { host } of shape.binds) {
-      if (shared.has(host)) await this.#search(host, clock)
+    const named = new Set(shape.binds.map(({ guest }) => guest.slice(1)))
+    const slots = new Set(
+      records.flatMap((record) => (record.do === 'bind' && named.has(record.path) ? [record.slot] : [])),
+    )
+    for (const record of records) {
+      if (record.do === 'open-tree' && slots.has(record.slot)) await this.#search(record.path, clock)
     }
   }
 

@@ -9,7 +9,7 @@ import type { Lower, SourceFacts } from './sources.ts'
 /** A bit of a folder's mode: all others may pass through. */
 const othersMayEnter = 0o001
 
-export const sourceFacts: SourceFacts = { isFile, lowersOf }
+export const sourceFacts: SourceFacts = { isFile, realPath: (path) => resolve(path) ?? path, lowersOf }
 
 /** A missing path counts as a file: the step that opens it reports the error. */
 function isFile(path: string): boolean {

@@ -33,6 +33,8 @@ export interface Lower {
 /** What planning has to know about the sources of binds. */
 export interface SourceFacts {
   readonly isFile: (path: string) => boolean
+  /** The same path without links, because the launcher follows none. */
+  readonly realPath: (path: string) => string
   /** Best first; none if a view would hide something that is mounted inside. */
   readonly lowersOf: (path: string, kind: CellIdentity['kind']) => readonly Lower[]
 }
@@ -90,7 +92,7 @@ export function planSources(shape: CellShape, ground: SourceGround): SourcePlan 
       ...shared.map(({ host, guest }, index): PlanRecord => ({
         do: 'open-tree',
         slot: firstShared + index,
-        path: host,
+        path: ground.facts.realPath(host),
         attributes: attributesOf(guest),
       })),
     ],

@@ -52,6 +52,7 @@ const files = new Set([
 /** Everything is on one file system without other mounts. A user gets one overlay for each folder at its root. */
 export const facts: SourceFacts = {
   isFile: (path) => files.has(path),
+  realPath: (path) => path,
   lowersOf: (path, kind) => {
     const folder = kind === 'own' ? '/' : `/${path.split('/')[1] ?? ''}`
     return [{ folder, inside: path.slice(folder.length).replace(/^\//, '') || '.' }]

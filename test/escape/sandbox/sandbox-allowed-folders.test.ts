@@ -1,0 +1,91 @@
+/**
+ * Folders of the host that the operator allows to sandboxes, of which one sandbox replaces a part by a link while another
+ * one asks for it.
+ */
+import assert from 'node:assert/strict'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+
+import type { LazaretError, Sandbox, SandboxOptions, Work } from '../../../src/index.ts'
+import { useLazaret } from '../../support/use-lazaret.ts'
+
+const outer = mkdtempSync(join(tmpdir(), 'lazaret-swapped-'))
+after(() => rmSync(outer, { recursive: true, force: true }))
+const [given, outside] = [join(outer, 'given'), join(outer, 'outside')]
+/** A user who is neither root nor the cell's. */
+const owner = process.getuid?.() === 0 ? 4242 : undefined
+for (const folder of [outer, given, outside]) {
+  mkdirSync(folder, { recursive: true })
+  chmodSync(folder, 0o755)
+  if (owner !== undefined) chownSync(folder, owner, owner)
+}
+writeFileSync(join(outside, 'kept'), 'of the host')
+
+let whileAsked: (() => Promise<unknown>) | undefined
+const admit = async ({ kind }: Work): Promise<boolean> => {
+  const act = whileAsked
+  if (kind !== 'sandbox' || act === undefined) return true
+  whileAsked = undefined
+  await act()
+  return true
+}
+const access = { workspaces: [given], readable: [given] }
+const { lazaret } = await useLazaret({ access, admit })
+
+const inner = join(given, 'inner')
+const asks: Readonly<Record<string, SandboxOptions>> = {
+  'its workspace': { workspace: inner },
+  'a folder to read': { readable: [{ host: inner, guest: '/shown' }] },
+}
+const read = 'cat /workspace/kept /shown/kept 2>/dev/null'
+
+async function inGiven(act: (sandbox: Sandbox) => Promise<void>): Promise<void> {
+  await using sandbox = await lazaret.sandbox({ workspace: given })
+  await act(sandbox)
+}
+
+for (const [what, asked] of Object.entries(asks))
+  test(`a link that replaces ${what} after the policy has allowed it leads nowhere`, () =>
+    inGiven(async (sandbox) => {
+      await sandbox.exec('rm -rf inner && mkdir inner')
+      whileAsked = () => sandbox.exec(`rmdir inner && ln -s ${outside} inner`)
+      await assert.rejects(
+        async () => {
+          await using other = await lazaret.sandbox(asked)
+          assert.equal((await other.exec(read)).stdout, '')
+        },
+        (error: LazaretError) => error.code === 'ACCESS_DENIED',
+      )
+    }))
+
+const swapping = `
+import ctypes, os
+libc = ctypes.CDLL(None)
+if not os.path.lexists('link'): os.symlink('${outside}', 'link')
+while True: libc.renameat2(-100, b'inner', -100, b'link', 2)`
+
+for (const [what, asked] of Object.entries(asks))
+  test(`a folder that is exchanged with a link over and over as ${what} shows nothing else`, () =>
+    inGiven(async (sandbox) => {
+      await sandbox.exec('rm -rf inner link && mkdir inner')
+      const swap = await sandbox.startProcess(`exec python3 -c "${swapping}"`)
+      const seen = new Map<string, number>()
+      for (let turn = 0; turn < 30; turn++) {
+        const saw = await attempt(asked)
+        seen.set(saw, (seen.get(saw) ?? 0) + 1)
+      }
+      swap.kill()
+      assert.ok(!seen.has('of the host'), JSON.stringify([...seen]))
+    }))
+
+/** What a sandbox with these folders reads, or the code of its refusal. */
+async function attempt(asked: SandboxOptions): Promise<string> {
+  try {
+    await using other = await lazaret.sandbox(asked)
+    return (await other.exec(read)).stdout
+  } catch (error) {
+    return (error as LazaretError).code
+  }
+}
