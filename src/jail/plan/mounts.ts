@@ -19,7 +19,7 @@ import type { SourceGround, SourcePlan } from '../view/sources.ts'
 import { Remembered } from '../machine/remembered.ts'
 import { planSandboxDisk, sandboxFolders } from './sandbox-disk.ts'
 import { diskRoom, sharedMemoryRoom, tmpfsSize } from '../limits/disk.ts'
-import { limitTcp, limitWatches } from '../limits/settings.ts'
+import { limitTcp, planWatches } from '../limits/settings.ts'
 
 const readOnly = 1
 const noSuid = 2
@@ -73,7 +73,7 @@ function makeMounts(
   ground: SourceGround,
   planned: Pick<SourcePlan, 'shows' | 'nextSlot'>,
 ): PlanRecord[] {
-  const { view, facts, memoryHeldByCgroup } = ground
+  const { view, facts } = ground
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
   requireApart(sources.map(({ guest }) => guest))
@@ -99,7 +99,7 @@ function makeMounts(
     { do: 'pivot' },
     { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
     { do: 'root-guard', path: guestRoot },
-    ...(memoryHeldByCgroup ? [] : [limitWatches]),
+    ...planWatches(shape, ground),
     ...(shape.network === 'none' ? limitTcp : []),
     // Each space covers /proc with its own, and masks that.
     ...(hasOnlySpaces(shape) ? [countLocks] : planMasks()),
