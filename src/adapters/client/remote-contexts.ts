@@ -153,6 +153,6 @@ async function send(
 
 function askerOf(onInput: NonNullable<RunCodeOptions['onInput']>) {
   return function (this: FunctionCall, ...[prompt]: unknown[]): unknown {
-    return onInput(String(prompt))
+    return onInput(typeof prompt === 'string' ? prompt : '')
   }
 }

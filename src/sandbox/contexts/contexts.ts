@@ -195,7 +195,11 @@ function nameDeletion(done: EntryDone, { status }: LiveContext): EntryDone {
 
 function toEntry({ parts }: LiveContext, code: string, checked: CheckedRunCode) {
   const { timeoutMs, signal, onInput, onLog, onResult, onClear } = checked
-  const ask = (prompt: unknown) => onInput?.(String(prompt))
+  const ask = (prompt: unknown) => {
+    // Converting anything else to a string can take for ever, such as lists that contain a list many times.
+    if (typeof prompt !== 'string') throw new TypeError('The prompt must be a string.')
+    return onInput?.(prompt)
+  }
   return {
     code,
     asks: onInput !== undefined,

@@ -88,7 +88,12 @@ function asker(exchange: Exchange, open: OpenRun): (prompt: string) => Promise<s
     await exchange.events.send('call', call)
   })
   const signal = AbortSignal.any([exchange.signal, open.signal])
-  return async (prompt) => String(await ask?.call({ signal }, prompt))
+  return async (prompt) => {
+    const answer = await ask?.call({ signal }, prompt)
+    // Converting anything else to a string can take for ever, such as lists that contain a list many times.
+    if (typeof answer !== 'string') throw new TypeError('The answer must be a string.')
+    return answer
+  }
 }
 
 function toDocument(result: CodeResult): object {
