@@ -24,9 +24,18 @@ export class FunctionError {
 export function writeThrow(id: number, thrown: unknown): string {
   const error = {
     name: nameOf(thrown).slice(0, nameLengthMax),
-    message: messageOf(thrown).slice(0, messageLengthMax),
+    message: sayThrown(thrown).slice(0, messageLengthMax),
   }
   return JSON.stringify({ type: 'throw', id, error })
+}
+
+/**
+ * A function may throw a value of the guest, and the text of some takes the engine long, or for ever: of lists that contain
+ * a list many times, of bytes, of long integers.
+ */
+function sayThrown(thrown: unknown): string {
+  const isCostly = typeof thrown === 'bigint' || Array.isArray(thrown) || ArrayBuffer.isView(thrown)
+  return isCostly ? 'a value that is no error' : messageOf(thrown)
 }
 
 function nameOf(thrown: unknown): string {
