@@ -26,6 +26,10 @@ export class EventStream implements Disposable {
 
   /** Resolves when there is room for more. */
   async send(name: string, data: unknown): Promise<void> {
+    if (!this.#response.destroyed) await this.sendJson(name, JSON.stringify(data))
+  }
+
+  async sendJson(name: string, json: string): Promise<void> {
     const response = this.#response
     if (response.destroyed) return
     if (!this.#hasBegun) {
@@ -39,8 +43,7 @@ export class EventStream implements Disposable {
       this.#stop = this.#clock.every(heartbeatMs, () => this.#beat())
     }
     // JSON has no line ends, so an event is one line of data.
-    if (!response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`))
-      await whenDrained(response, this.#clock)
+    if (!response.write(`event: ${name}\ndata: ${json}\n\n`)) await whenDrained(response, this.#clock)
   }
 
   end(): void {

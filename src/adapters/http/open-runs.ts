@@ -4,15 +4,12 @@
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { FunctionCall, HostFunction } from '../../core/request.ts'
-import { encodeValue } from '../../core/values/values.ts'
+import { encodeSteps } from '../../core/values/encode-value.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import type { ApiToken } from './api-tokens.ts'
 
-/** Sends a function call to the client that started the run. */
-export type SendCall = (call: {
-  readonly call: string
-  readonly name: string
-  readonly args: unknown
-}) => Promise<void>
+/** Sends a function call, which is already JSON, to the client that started the run. */
+export type SendCall = (json: string) => Promise<void>
 
 /** The content of an answer. */
 export type CallAnswer = { readonly value: unknown } | { readonly error: Error }
@@ -27,6 +24,8 @@ export class OpenRun implements Disposable {
   readonly #waiting = new Map<string, Waiting>()
   readonly #close: () => void
   #calls = 0
+  /** When the last call was sent. */
+  #sent: Promise<void> = Promise.resolve()
 
   constructor(close: () => void) {
     this.#close = close
@@ -79,14 +78,23 @@ export class OpenRun implements Disposable {
     const stop = (): void => void this.answer(call, { error: new Error('The call has ended.') })
     signal.addEventListener('abort', stop, { once: true })
     try {
-      const sent = send({ call, name, args: encodeValue(args).value })
-      sent.catch(reject)
+      // In the order of the calls, however long their arguments are.
+      const sent = this.#sent.then(async () => {
+        if (this.#waiting.has(call)) await send(await writeCall(call, name, args))
+      })
+      this.#sent = sent.catch(reject)
       return await promise
     } finally {
       signal.removeEventListener('abort', stop)
       this.#waiting.delete(call)
     }
   }
+}
+
+/** The guest chose the arguments: encoded at once, they could block the server for a tenth of a second, call after call. */
+async function writeCall(call: string, name: string, args: readonly unknown[]): Promise<string> {
+  const { json } = await loopTurns.perform(encodeSteps(args))
+  return `{"call":${JSON.stringify(call)},"name":${JSON.stringify(name)},"args":${json}}`
 }
 
 export class OpenRuns {

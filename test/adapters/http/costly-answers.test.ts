@@ -1,12 +1,37 @@
-/** Answers of clients that would take the server's loop for ever: they belong to one token, and all others would wait. */
+/** Calls of guests and answers of clients that would block the server's loop: they belong to one token, and all others would wait. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { pythonCalls } from '../../support/hostile/forged-messages.ts'
 import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { eventsOf, open, send, serveHere } from './serve-here.ts'
 
 const skip = await whyNoSandboxes()
+
+const manyKeys = `${pythonCalls}
+import threading
+def drain():
+    while True: os.read(3, 65536)
+threading.Thread(target=drain, daemon=True).start()
+call = frame(call('f', [{f'a{n}': 1} for n in range(60_000)]))
+for _ in range(4): send(call)
+time.sleep(1)`
+
+test('calls of functions with many keys do not block the server', async () => {
+  await using here = await serveHere()
+  const run = async (): Promise<number> => {
+    const response = await open(here.url, '/v1/run', {
+      headers: { accept: 'text/event-stream' },
+      body: { code: manyKeys, language: 'python', functions: ['f'] },
+    })
+    let bytes = 0
+    for await (const piece of response) bytes += (piece as Buffer).length
+    return bytes
+  }
+  await run()
+  assert.ok((await keepLoopFree('calls with many keys', run)) > 2_000_000)
+})
 
 /** A list whose text has a comma for each of 2^24 pairs, although it is sent in two kilobytes. */
 const sharedLists = [

@@ -85,7 +85,7 @@ function listenersOf(
 function asker(exchange: Exchange, open: OpenRun): (prompt: string) => Promise<string> {
   const { [inputName]: ask } = open.functions([inputName], async (call) => {
     await begin(exchange)
-    await exchange.events.send('call', call)
+    await exchange.events.sendJson('call', call)
   })
   const signal = AbortSignal.any([exchange.signal, open.signal])
   return async (prompt) => {

@@ -59,7 +59,7 @@ async function run(exchange: Exchange, { engine, quotas, runs }: Api): Promise<v
       client: token.name,
       signal: isAborted ? AbortSignal.abort() : AbortSignal.any([exchange.signal, open.signal]),
       ...(functions !== undefined && {
-        functions: open.functions(functions, (call) => events.send('call', call)),
+        functions: open.functions(functions, (call) => events.sendJson('call', call)),
       }),
       ...(wantsEvents && listenersOf(events)),
     },
