@@ -83,7 +83,9 @@ async function callFunction(
     const value = await called?.apply(context, decodeValue(args) as unknown[])
     return `{"value":${writeTagged(value, 'value')}}`
   } catch (thrown) {
-    const { name: kind, message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+    // The text of a value that the guest has sent may take for ever: see function-error.ts.
+    const text = typeof thrown === 'string' ? thrown : 'a value that is no error'
+    const { name: kind, message } = thrown instanceof Error ? thrown : new Error(text)
     return JSON.stringify({ error: { name: kind, message } })
   }
 }

@@ -78,11 +78,12 @@ export class OpenRun implements Disposable {
     const stop = (): void => void this.answer(call, { error: new Error('The call has ended.') })
     signal.addEventListener('abort', stop, { once: true })
     try {
-      // In the order of the calls, however long their arguments are.
-      const sent = this.#sent.then(async () => {
+      const before = this.#sent
+      const sendInTurn = async (): Promise<void> => {
+        await before
         if (this.#waiting.has(call)) await send(await writeCall(call, name, args))
-      })
-      this.#sent = sent.catch(reject)
+      }
+      this.#sent = sendInTurn().catch(reject)
       return await promise
     } finally {
       signal.removeEventListener('abort', stop)
