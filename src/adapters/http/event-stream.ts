@@ -1,6 +1,8 @@
 /** Server-sent events, no faster than the client reads: a slow reader makes its own guest wait. */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
+import { jsonSteps } from '../../core/values/json-steps.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { whenDrained } from './body.ts'
 
 /** Keeps proxies from taking a silent program for a dead connection. */
@@ -27,6 +29,11 @@ export class EventStream implements Disposable {
   /** Resolves when there is room for more. */
   async send(name: string, data: unknown): Promise<void> {
     if (!this.#response.destroyed) await this.sendJson(name, JSON.stringify(data))
+  }
+
+  /** For data of a guest, which may take long to write. */
+  async sendLarge(name: string, data: unknown): Promise<void> {
+    if (!this.#response.destroyed) await this.sendJson(name, await loopTurns.perform(jsonSteps(data)))
   }
 
   async sendJson(name: string, json: string): Promise<void> {

@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import { jsonSteps } from '../../core/values/json-steps.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import type { ApiToken } from './api-tokens.ts'
 import { type BodyBudget, type HeldBody, whenDrained } from './body.ts'
 import { EventStream } from './event-stream.ts'
@@ -105,7 +107,8 @@ export class ApiExchange implements Disposable {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const { response, id, clock } = this.parts
-    const body = document === undefined ? undefined : Buffer.from(`${JSON.stringify(document)}\n`)
+    const body =
+      document === undefined ? undefined : Buffer.from(`${await loopTurns.perform(jsonSteps(document))}\n`)
     response.writeHead(status, {
       'x-request-id': id,
       'cache-control': 'no-store',

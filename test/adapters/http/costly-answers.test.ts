@@ -33,6 +33,22 @@ test('calls of functions with many keys do not block the server', async () => {
   assert.ok((await keepLoopFree('calls with many keys', run)) > 2_000_000)
 })
 
+test('a result with hundreds of thousands of keys does not block the server', async () => {
+  await using here = await serveHere()
+  const limits = { resultBytes: 64 * 1024 * 1024, wallMs: 20_000 }
+  const body = { code: "{'a%d' % n: 1 for n in range(300_000)}", language: 'python', limits }
+  for (const accept of ['application/json', 'text/event-stream']) {
+    const run = async (): Promise<number> => {
+      const response = await open(here.url, '/v1/run', { headers: { accept }, body })
+      let bytes = 0
+      for await (const piece of response) bytes += (piece as Buffer).length
+      return bytes
+    }
+    await run()
+    assert.ok((await keepLoopFree(`a result as ${accept}`, run)) > 3_000_000)
+  }
+})
+
 /** A list whose text has a comma for each of 2^24 pairs, although it is sent in two kilobytes. */
 const sharedLists = [
   [],

@@ -51,7 +51,7 @@ async function runCode(exchange: Exchange, { quotas, runs }: Api, run: RunCode):
     }
     const result = await run(code as string, listening)
     await begin(exchange)
-    await events.send('result', toDocument(result))
+    await events.sendLarge('result', toDocument(result))
     events.end()
   } finally {
     cancel()

@@ -72,7 +72,7 @@ async function run(exchange: Exchange, { engine, quotas, runs }: Api): Promise<v
     await exchange.reply(200, result)
     return
   }
-  await events.send('result', result)
+  await events.sendLarge('result', result)
   events.end()
 }
 

@@ -165,7 +165,7 @@ async function exec(exchange: Exchange, api: Api): Promise<void> {
       ? await execBeside(sandbox, command as string, asked)
       : await sandbox.exec(command as string, asked)
     await begin.now()
-    await events.send('result', result)
+    await events.sendLarge('result', result)
     events.end()
   } finally {
     begin.cancel()

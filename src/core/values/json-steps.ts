@@ -1,0 +1,158 @@
+/**
+ * Writes plain data as JSON, as `JSON.stringify` does, but in parts: the value of a guest may have half a million keys, and
+ * would block the event loop for a quarter of a second.
+ */
+import { keysOf } from '../known-keys.ts'
+import type { Steps } from '../steps.ts'
+import { sliceText } from './text-slices.ts'
+
+/** The most simple members that are written without a pause. */
+const membersAtOnce = 256
+const shortTextLength = 256
+/** The most members of a container that counts as simple, if all of them are numbers, short texts and the like. */
+const fewMembers = 8
+/** A pause after each container would take longer than writing it. */
+const containersAtOnce = 64
+const pieceLength = 64 * 1024
+
+interface Open {
+  readonly node: object
+  /** `null` for a list. */
+  readonly keys: readonly string[] | null
+  readonly count: number
+  next: number
+  separator: string
+}
+
+/** The data are a tree: no object in them is part of itself. */
+export function* jsonSteps(data: unknown): Steps<string> {
+  const writing = new Writing()
+  yield* writing.write(data)
+  for (let turns = 0; ; turns++) {
+    if (turns % containersAtOnce === 0) yield
+    const frame = writing.top
+    if (frame === undefined) return writing.text
+    if (frame.next === frame.count) writing.close(frame)
+    else if (writing.writeSimple(frame)) yield
+    else yield* writing.writeMember(frame)
+  }
+}
+
+class Writing {
+  readonly #pieces: string[] = []
+  readonly #open: Open[] = []
+  #piece = ''
+
+  get top(): Open | undefined {
+    return this.#open.at(-1)
+  }
+
+  get text(): string {
+    this.#pieces.push(this.#piece)
+    this.#piece = ''
+    return this.#pieces.join('')
+  }
+
+  close({ keys }: Open): void {
+    this.#put(keys === null ? ']' : '}')
+    this.#open.pop()
+  }
+
+  /** Writes the next members up to one that is a container or a long text. Returns whether there were any. */
+  writeSimple(frame: Open): boolean {
+    const until = Math.min(frame.count, frame.next + membersAtOnce)
+    const from = frame.next
+    if (frame.keys === null) {
+      const items = frame.node as readonly unknown[]
+      while (frame.next < until && isSimple(items[frame.next])) frame.next++
+      if (frame.next === from) return false
+      this.#put(frame.separator + JSON.stringify(items.slice(from, frame.next)).slice(1, -1))
+      frame.separator = ','
+      return true
+    }
+    for (; frame.next < until; frame.next++) {
+      const { key, value } = memberOf(frame)
+      if (!isShort(key) || !isSimple(value)) break
+      const text = JSON.stringify(value) as string | undefined
+      if (text === undefined) continue
+      this.#put(`${frame.separator}${JSON.stringify(key)}:${text}`)
+      frame.separator = ','
+    }
+    return frame.next > from
+  }
+
+  *writeMember(frame: Open): Steps<void> {
+    const { key, value } = memberOf(frame)
+    frame.next++
+    this.#put(frame.separator)
+    frame.separator = ','
+    if (frame.keys !== null) {
+      yield* this.write(key)
+      this.#put(':')
+    }
+    yield* this.write(value)
+  }
+
+  *write(given: unknown): Steps<void> {
+    const value = plainOf(given)
+    if (typeof value === 'string') yield* this.#writeText(value)
+    else if (typeof value !== 'object' || value === null) this.#put(textOf(value))
+    else {
+      const keys = Array.isArray(value) ? null : keysOf(value)
+      const { length: count } = keys ?? (value as readonly unknown[])
+      this.#put(keys === null ? '[' : '{')
+      this.#open.push({ node: value, keys, count, next: 0, separator: '' })
+    }
+  }
+
+  *#writeText(text: string): Steps<void> {
+    this.#put('"')
+    for (let at = 0; at < text.length;) {
+      const slice = sliceText(text, at)
+      this.#put(JSON.stringify(slice.text).slice(1, -1))
+      at = slice.end
+      if (at < text.length) yield
+    }
+    this.#put('"')
+  }
+
+  #put(text: string): void {
+    this.#piece += text
+    if (this.#piece.length < pieceLength) return
+    this.#pieces.push(this.#piece)
+    this.#piece = ''
+  }
+}
+
+function memberOf({ node, keys, next }: Open): { readonly key: string; readonly value: unknown } {
+  const key = keys?.[next] ?? ''
+  return { key, value: Reflect.get(node, keys === null ? next : key) as unknown }
+}
+
+const isShort = (text: string): boolean => text.length <= shortTextLength
+
+function isSimple(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isSimpleLeaf(value)
+  if (Array.isArray(value)) return value.length <= fewMembers && value.every(isSimpleLeaf)
+  const keys = keysOf(value)
+  // What it returns may be anything.
+  if ('toJSON' in value) return false
+  return (
+    keys.length <= fewMembers && keys.every((key) => isShort(key) && isSimpleLeaf(Reflect.get(value, key)))
+  )
+}
+
+function isSimpleLeaf(value: unknown): boolean {
+  return typeof value === 'string' ? isShort(value) : typeof value !== 'object' || value === null
+}
+
+function plainOf(value: unknown): unknown {
+  const { toJSON } = (value ?? {}) as { readonly toJSON?: unknown }
+  return typeof toJSON === 'function' ? (toJSON.call(value) as unknown) : value
+}
+
+/** A function, a symbol or `undefined` in a list, or alone, is written as `null`. */
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined
+  return text ?? 'null'
+}
