@@ -12,6 +12,7 @@ import type { CellPlan } from '../plan/plan.ts'
 import { describeRecord } from '../plan/plan-records.ts'
 import type { PlanRecord } from '../plan/plan-records.ts'
 import type { Wall } from '../plan/shape.ts'
+import { partOf } from '../view/sources.ts'
 import { lookAround } from '../machine/surroundings.ts'
 import type { Surroundings } from '../machine/surroundings.ts'
 
@@ -55,7 +56,7 @@ export class WallRefused extends LazaretError {
 
 /** The kernel refuses an overlay of a folder, which can be shown through another one, or as it is. */
 export class ViewRefused extends LazaretError {
-  /** The folder that was to be its layer. */
+  /** The folder that was to be its layer, or the part of its view that cannot be found. */
   readonly lower: string
 
   constructor(lower: string, options: { readonly detail: string }) {
@@ -77,7 +78,7 @@ export function explainFailure(
   ]
   const place = record === null ? '' : ` (${describeRecord(record)})`
   const refusal = { record, step: failure.step, errno: name }
-  const lower = record === null ? undefined : findLower(record, plan.records)
+  const lower = record === null ? undefined : findLower(record, plan.records, failure.step)
   const hint = adviseOn(refusal, around)
   const detail = `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`
   if (lower !== undefined && isViewRefusal(refusal)) return new ViewRefused(lower, { detail })
@@ -88,13 +89,18 @@ export function explainFailure(
     : new LazaretError('JAIL_UNAVAILABLE', { detail, hint })
 }
 
-/** The folder whose view was being made when a record failed. */
-function findLower(record: PlanRecord, records: readonly PlanRecord[]): string | undefined {
+/**
+ * The folder whose view was being made when a record failed. A part that cannot be found says nothing about others: guests
+ * may own a folder that leads to it, and could make all cells do without the view.
+ */
+function findLower(record: PlanRecord, records: readonly PlanRecord[], step: string): string | undefined {
   if (record.do === 'open-lower') return record.path
   const before = records.slice(0, records.indexOf(record) + 1)
   const view = record.do === 'own-view' || record.do === 'bind-own' ? before.findLast(isView) : undefined
   const lower = records.find((one) => one.do === 'open-lower' && one.slot === view?.slot)
-  return lower?.do === 'open-lower' ? lower.path : undefined
+  if (lower?.do !== 'open-lower') return undefined
+  const isPart = record.do === 'bind-own' && step === 'find a part of a view'
+  return isPart ? partOf(lower.path, record.source) : lower.path
 }
 
 const isView = (record: PlanRecord): record is Extract<PlanRecord, { do: 'own-view' }> =>

@@ -129,6 +129,9 @@ function attributesOf(guest: string): number {
   return readOnly | noSuid | (isDevice(guest) ? noExecute : noDevices)
 }
 
+/** The name of a part of a view that cannot be found, among the folders of which the kernel refuses views. */
+export const partOf = (folder: string, inside: string): string => `${folder}:${inside}`
+
 /** Prefers an overlay that is needed anyway. */
 function chooseLower(
   { host, guest }: Bind,
@@ -136,6 +139,8 @@ function chooseLower(
   chosen: readonly string[],
 ): Lower | undefined {
   if (isDevice(guest)) return undefined
-  const possible = facts.lowersOf(host, kind).filter(({ folder }) => !view.refusedLowers.includes(folder))
+  const isRefused = ({ folder, inside }: Lower) =>
+    [folder, partOf(folder, inside)].some((one) => view.refusedLowers.includes(one))
+  const possible = facts.lowersOf(host, kind).filter((lower) => !isRefused(lower))
   return possible.find(({ folder }) => chosen.includes(folder)) ?? possible[0]
 }

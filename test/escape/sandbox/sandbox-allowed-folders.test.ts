@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 
 import type { LazaretError, Sandbox, SandboxOptions, Work } from '../../../src/index.ts'
-import { useLazaret } from '../../support/use-lazaret.ts'
+import { noPools, useLazaret } from '../../support/use-lazaret.ts'
 
 const outer = mkdtempSync(join(tmpdir(), 'lazaret-swapped-'))
 after(() => rmSync(outer, { recursive: true, force: true }))
@@ -32,7 +32,7 @@ const admit = async ({ kind }: Work): Promise<boolean> => {
   return true
 }
 const access = { workspaces: [given], readable: [given] }
-const { lazaret } = await useLazaret({ access, admit })
+const { lazaret } = await useLazaret({ access, admit, pools: noPools })
 
 const inner = join(given, 'inner')
 const asks: Readonly<Record<string, SandboxOptions>> = {
@@ -79,6 +79,25 @@ for (const [what, asked] of Object.entries(asks))
       swap.kill()
       assert.ok(!seen.has('of the host'), JSON.stringify([...seen]))
     }))
+
+test('a folder that its guest closes over and over makes no other cell do without its view of the host', () =>
+  inGiven(async (sandbox) => {
+    await sandbox.exec('rm -rf inner link && mkdir -p inner/deep')
+    const before = await countFileSystems()
+    const closing = await sandbox.startProcess(
+      `exec python3 -c "import os\nwhile True: os.chmod('inner', 0o700); os.chmod('inner', 0o755)"`,
+    )
+    const deep = { readable: [{ host: join(inner, 'deep'), guest: '/shown' }] }
+    for (let turn = 0; turn < 30; turn++) await attempt(deep)
+    closing.kill()
+    assert.equal(await countFileSystems(), before)
+  }))
+
+/** Those in a cell of a run: each view is one. */
+async function countFileSystems(): Promise<string> {
+  const code = `awk '{print $3}' /proc/self/mountinfo | sort -u | wc -l`
+  return (await lazaret.run({ language: 'shell', code })).stdout
+}
 
 /** What a sandbox with these folders reads, or the code of its refusal. */
 async function attempt(asked: SandboxOptions): Promise<string> {
