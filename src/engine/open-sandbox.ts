@@ -236,7 +236,7 @@ function addFolders(parts: AskedParts, asked: HostFolders, governor: Governor): 
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const { readable = [], workspace } = parsed.data
   const { shape } = parts
-  const binds = [...shape.binds, ...readable]
+  const binds = [...shape.binds, ...readable.map((one): Bind => ({ ...one, isReal: true }))]
   return { ...parts, shape: { ...shape, binds, ...(workspace !== undefined && { workspace }) } }
 }
 

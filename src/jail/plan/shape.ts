@@ -7,6 +7,8 @@ import type { Place } from './place.ts'
 export interface Bind {
   readonly host: string
   readonly guest: string
+  /** Whether no part of `host` was a link when it was checked. Then it is shown only if that is still so. */
+  readonly isReal?: true
 }
 
 /** What a cell must look like; everything that the plan depends on and the request decides. */

@@ -1,5 +1,5 @@
 /** Facts about the sources of binds: whether they are folders, and at which folder an overlay of them may begin. */
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -9,7 +9,7 @@ import type { Lower, SourceFacts } from './sources.ts'
 /** A bit of a folder's mode: all others may pass through. */
 const othersMayEnter = 0o001
 
-export const sourceFacts: SourceFacts = { isFile, realPath: (path) => resolve(path) ?? path, lowersOf }
+export const sourceFacts: SourceFacts = { isFile, realPath, lowersOf }
 
 /** A missing path counts as a file: the step that opens it reports the error. */
 function isFile(path: string): boolean {
@@ -20,11 +20,10 @@ function isFile(path: string): boolean {
  * The wider the folder, the fewer overlays a cell needs. Root takes the whole of a mount. For a user the kernel makes
  * an overlay only where nothing else is mounted inside, and then a folder at the root is the widest.
  */
-function lowersOf(path: string, kind: CellIdentity['kind']): Lower[] {
-  const real = resolve(path)
-  if (real === undefined) return []
+function lowersOf(real: string, kind: CellIdentity['kind']): Lower[] {
+  const isFolder = isRealFolder(real)
+  if (isFolder === undefined) return []
   const mountPoints = readMountPoints()
-  const isFolder = !isFile(real)
   if (isFolder && mountPoints.some((point) => isInside(point, real))) return []
   const nearest = isFolder ? real : dirname(real)
   const [top = ''] = real.slice(1).split('/')
@@ -39,9 +38,18 @@ function lowersOf(path: string, kind: CellIdentity['kind']): Lower[] {
     .map((folder) => ({ folder, inside: real.slice(folder.length).replace(/^\/+/, '') || '.' }))
 }
 
-function resolve(path: string): string | undefined {
+function realPath(path: string): string {
   try {
     return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** Undefined if it cannot be looked at. */
+function isRealFolder(path: string): boolean | undefined {
+  try {
+    return lstatSync(path).isDirectory()
   } catch {
     return undefined
   }

@@ -35,7 +35,7 @@ export interface SourceFacts {
   readonly isFile: (path: string) => boolean
   /** The same path without links, because the launcher follows none. */
   readonly realPath: (path: string) => string
-  /** Best first; none if a view would hide something that is mounted inside. */
+  /** For a path without links. Best first; none if a view would hide something that is mounted inside. */
   readonly lowersOf: (path: string, kind: CellIdentity['kind']) => readonly Lower[]
 }
 
@@ -89,11 +89,11 @@ export function planSources(shape: CellShape, ground: SourceGround): SourcePlan 
         slot: ground.firstSlot + index,
         path,
       })),
-      ...shared.map(({ host, guest }, index): PlanRecord => ({
+      ...shared.map((bind, index): PlanRecord => ({
         do: 'open-tree',
         slot: firstShared + index,
-        path: ground.facts.realPath(host),
-        attributes: attributesOf(guest),
+        path: realPathOf(bind, ground.facts),
+        attributes: attributesOf(bind.guest),
       })),
     ],
     shows: [
@@ -132,15 +132,20 @@ function attributesOf(guest: string): number {
 /** The name of a part of a view that cannot be found, among the folders of which the kernel refuses views. */
 export const partOf = (folder: string, inside: string): string => `${folder}:${inside}`
 
+/** A path that was checked is not looked up again: it may lead elsewhere by now. */
+function realPathOf({ host, isReal }: Bind, facts: SourceFacts): string {
+  return isReal === true ? host : facts.realPath(host)
+}
+
 /** Prefers an overlay that is needed anyway. */
 function chooseLower(
-  { host, guest }: Bind,
+  bind: Bind,
   { view, kind, facts }: SourceGround,
   chosen: readonly string[],
 ): Lower | undefined {
-  if (isDevice(guest)) return undefined
+  if (isDevice(bind.guest)) return undefined
   const isRefused = ({ folder, inside }: Lower) =>
     [folder, partOf(folder, inside)].some((one) => view.refusedLowers.includes(one))
-  const possible = facts.lowersOf(host, kind).filter((lower) => !isRefused(lower))
+  const possible = facts.lowersOf(realPathOf(bind, facts), kind).filter((lower) => !isRefused(lower))
   return possible.find(({ folder }) => chosen.includes(folder)) ?? possible[0]
 }

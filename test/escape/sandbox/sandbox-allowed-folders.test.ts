@@ -35,11 +35,14 @@ const access = { workspaces: [given], readable: [given] }
 const { lazaret } = await useLazaret({ access, admit, pools: noPools })
 
 const inner = join(given, 'inner')
-const asks: Readonly<Record<string, SandboxOptions>> = {
-  'its workspace': { workspace: inner },
-  'a folder to read': { readable: [{ host: inner, guest: '/shown' }] },
+/** Each attempt asks in another way, because the plan of a cell's view is kept for the next one of the same shape. */
+const asks: Readonly<Record<string, (turn: number) => SandboxOptions>> = {
+  'its workspace': (turn) => ({ workspace: inner, limits: { diskBytes: (1 + turn) * 1024 * 1024 } }),
+  'a folder to read': (turn) => ({ readable: [{ host: inner, guest: `/shown/${turn}` }] }),
 }
-const read = 'cat /workspace/kept /shown/kept 2>/dev/null'
+const read = 'cat /workspace/kept /shown/*/kept 2>/dev/null'
+/** If only the check were late, one attempt in a hundred would show what it must not. */
+const turnsMax = 200
 
 async function inGiven(act: (sandbox: Sandbox) => Promise<void>): Promise<void> {
   await using sandbox = await lazaret.sandbox({ workspace: given })
@@ -53,7 +56,7 @@ for (const [what, asked] of Object.entries(asks))
       whileAsked = () => sandbox.exec(`rmdir inner && ln -s ${outside} inner`)
       await assert.rejects(
         async () => {
-          await using other = await lazaret.sandbox(asked)
+          await using other = await lazaret.sandbox(asked(0))
           assert.equal((await other.exec(read)).stdout, '')
         },
         (error: LazaretError) => error.code === 'ACCESS_DENIED',
@@ -72,8 +75,8 @@ for (const [what, asked] of Object.entries(asks))
       await sandbox.exec('rm -rf inner link && mkdir inner')
       const swap = await sandbox.startProcess(`exec python3 -c "${swapping}"`)
       const seen = new Map<string, number>()
-      for (let turn = 0; turn < 30; turn++) {
-        const saw = await attempt(asked)
+      for (let turn = 0; turn < turnsMax; turn++) {
+        const saw = await attempt(asked(turn))
         seen.set(saw, (seen.get(saw) ?? 0) + 1)
       }
       swap.kill()
