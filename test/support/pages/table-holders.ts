@@ -80,7 +80,7 @@ export const tableHolders: Readonly<Record<string, Holder>> = {
       { files: [2, 3], below: ['src', 'native', 'test'] },
     ]),
   ),
-  'THREAT_MODEL.md › What the server for agents adds › Vector': { files: [2, 3], below: ['src', 'test'] },
+  'THREAT_MODEL.md › What the MCP server adds › Vector': { files: [2, 3], below: ['src', 'test'] },
   'THREAT_MODEL.md › The HTTP API › Vector': { files: [2, 3], below: ['src', 'test'] },
   'THREAT_MODEL.md › What differs between the levels › `strong`': prose,
   'bench/README.md › What is measured › Section': { names: sectionNames },
