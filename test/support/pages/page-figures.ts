@@ -153,7 +153,7 @@ export const pageFigures: readonly (readonly [page: string, said: RegExp, file: 
   ],
   [
     'docs/guide/isolates.md',
-    /`maxBridgeCalls` \| \| (\d+) \|/,
+    /`maxBridgeCalls` \|[^|]*\| (\d+) \|/,
     'src/adapters/code-execution/read-params.ts',
     /bridgeCallsUsual = (\d+)/,
   ],
