@@ -107,12 +107,14 @@ function optionRows(): string[] {
     ...command.commands.map((one) => ({ name: `${command.name()} ${one.name()}`, options: one.options })),
   ])
   const found = commands.flatMap(({ name, options }) =>
-    options.map(({ flags, description, argChoices = [] }) => {
+    options.map(({ flags, description, argChoices = [], defaultValue, defaultValueDescription }) => {
       const choices = argChoices.length === 0 ? '' : `: ${argChoices.map(quote).join(', ')}`
+      const standing =
+        defaultValue === undefined ? '' : ` (default ${defaultValueDescription ?? String(defaultValue)})`
       return {
         command: name,
         flags: flags.replaceAll('|', '\\|'),
-        text: `${description}${choices}`,
+        text: `${description}${standing}${choices}`,
       }
     }),
   )
