@@ -86,7 +86,7 @@ export const layerRows: readonly LayerRow[] = [
     describe: describeOwnUid,
   },
   {
-    ...namespace('user', 'being anybody outside of the cell'),
+    ...namespace('user', 'having privileges outside of the cell'),
     isInherited: true,
   },
   namespace('pid', 'seeing and signalling processes of the host'),
@@ -112,7 +112,7 @@ export const layerRows: readonly LayerRow[] = [
   },
   {
     name: 'no-capabilities',
-    stops: 'whatever the kernel keeps for root',
+    stops: 'whatever the kernel reserves for root',
     isBuiltBy: servesGuests,
     promises: noCapabilities,
     describe: ({ observed }) => describeFacts('capabilities', noCapabilities, observed),
