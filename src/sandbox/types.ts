@@ -64,7 +64,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface ExecOptions {
   /**
    * Credentials, for this command only: with any, it runs in a new space that nothing else of the sandbox can inspect.
-   * Its only variables are these, `PATH`, `LANG`, `TZ`, `TERM` and its own, empty `HOME`.
+   * Its only other variables are its `variables` and those that Lazaret sets, such as `PATH` and its own, empty `HOME`.
    */
   readonly env?: Variables
   /**
