@@ -84,7 +84,8 @@ async function callFunction(
     return `{"value":${writeTagged(value, 'value')}}`
   } catch (thrown) {
     // The text of a value that the guest has sent may take for ever: see function-error.ts.
-    const text = typeof thrown === 'string' ? thrown : 'a value that is no error'
+    const isCostly = typeof thrown === 'bigint' || (typeof thrown === 'object' && thrown !== null)
+    const text = isCostly ? 'a value that is no error' : String(thrown)
     const { name: kind, message } = thrown instanceof Error ? thrown : new Error(text)
     return JSON.stringify({ error: { name: kind, message } })
   }
