@@ -4,14 +4,22 @@
 import { findUnserializable } from '../../core/values/find-unserializable.ts'
 
 const pathLengthMax = 200
+/**
+ * A guest can send a value that cannot go back, among a million others. Reading a longer result again, to find the part, would
+ * block the event loop for seconds.
+ */
+const searchedLengthMax = 128 * 1024
 
 const parse = JSON.parse as (json: string) => unknown
 
-/** Describes the first part of a result that could not be encoded. `undefined` if there is none. */
+/**
+ * Describes the first part of a result that could not be encoded, and in a short result says where it is. `undefined` if
+ * there is none.
+ */
 export function describeUnsendable(name: string, json: string): string | undefined {
   const text = findUnserializable(json)
   if (text === undefined) return undefined
-  const path = findPath(parse(json), text)
+  const path = json.length > searchedLengthMax ? undefined : findPath(parse(json), text)
   const place = path === undefined || path === '' || path.length > pathLengthMax ? '' : `\`${path}\` is `
   return `What '${name}' returned cannot be sent: ${place}${text}`
 }
