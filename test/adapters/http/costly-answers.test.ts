@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { pythonCalls } from '../../support/hostile/forged-messages.ts'
+import { pythonCalls, pythonFrames } from '../../support/hostile/forged-messages.ts'
 import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { eventsOf, open, send, serveHere } from './serve-here.ts'
@@ -47,6 +47,25 @@ test('a result with hundreds of thousands of keys does not block the server', as
     await run()
     assert.ok((await keepLoopFree(`a result as ${accept}`, run)) > 3_000_000)
   }
+})
+
+const longDisplay = `${pythonFrames}
+text = b'\\\\ud800' * 2_500_000
+shown = b'{"type":"display","bundle":{"text/plain":"' + text + b'"},"id":"a","update":true}'
+for _ in range(3): send(frame(shown))`
+
+test('displays of megabytes do not block the server', async () => {
+  await using here = await serveHere()
+  const run = async (): Promise<number> => {
+    const response = await open(here.url, '/v1/run', {
+      headers: { accept: 'text/event-stream' },
+      body: { code: longDisplay, language: 'python', limits: { hostMs: 30_000, wallMs: 60_000 } },
+    })
+    let bytes = 0
+    for await (const piece of response) bytes += (piece as Buffer).length
+    return bytes
+  }
+  assert.ok((await keepLoopFree('displays of megabytes', run)) > 40_000_000)
 })
 
 /** A list whose text has a comma for each of 2^24 pairs, although it is sent in two kilobytes. */

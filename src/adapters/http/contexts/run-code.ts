@@ -70,7 +70,7 @@ function listenersOf(
   const { events } = exchange
   const passOn = async (name: string, data: object): Promise<void> => {
     await begin(exchange)
-    await events.send(name, data)
+    await events.sendLarge(name, data)
   }
   return {
     onStdout: (text) => passOn('output', { stream: 'stdout', text }),

@@ -81,7 +81,7 @@ function listenersOf(events: EventStream): Pick<RunRequest, 'onOutput' | 'onLog'
   return {
     onOutput: (chunk) => events.send('output', toOutputEvent(chunk)),
     onLog: (entry) => events.send('log', entry),
-    onDisplay: (bundle, facts) => events.send('display', { bundle, ...facts }),
+    onDisplay: (bundle, facts) => events.sendLarge('display', { bundle, ...facts }),
     onClear: (waits) => events.send('clear', { waits }),
   }
 }
