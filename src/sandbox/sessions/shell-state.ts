@@ -47,16 +47,25 @@ export function freshState(folder: string, variables: string, lateVariables: str
   }
 }
 
+/** No system call takes a longer path. */
+const pathBytesMax = 4096
+/** Many times what a shell with all options on prints: guests can write a state themselves. */
+const listLengthMax = 4096
+/** A state has seven parts; what follows the last one is ignored. */
+const splitMax = 8
+
 /** The state after a command. Undefined if the shell was killed, or replaced by a program (`exec`). */
 export function parseState(said: string, before: ShellState): ShellState | undefined {
-  const [folder, oldFolder, options, shoptions, variables, aliases, functions] = said.split('\0').slice(0, -1)
+  const [folder, oldFolder, options, shoptions, variables, aliases, functions] = said
+    .split('\0', splitMax)
+    .slice(0, -1)
   if (folder?.startsWith('/') !== true) return undefined
   return {
     ...before,
     ...(shoptions === undefined ? {} : parseShoptions(shoptions)),
     ...(variables === undefined ? {} : parseVariables(variables)),
-    folder: folder.replace(/\n$/, ''),
-    oldFolder: oldFolder ?? before.oldFolder,
+    folder: folder.length > pathBytesMax ? before.folder : folder.replace(/\n$/, ''),
+    oldFolder: oldFolder === undefined || oldFolder.length > pathBytesMax ? before.oldFolder : oldFolder,
     options: options === undefined ? before.options : parseOptions(options),
     aliases: aliases ?? before.aliases,
     functions: functions ?? before.functions,
@@ -124,5 +133,8 @@ function parseShoptions(said: string): Pick<ShellState, 'expandsAliases' | 'shop
 
 /** The enabled options, from SHELLOPTS and BASHOPTS. */
 function namesIn(list: string): string[] {
-  return list.split(':').filter((name) => /^[a-z0-9_-]+$/.test(name))
+  return list
+    .slice(0, listLengthMax)
+    .split(':')
+    .filter((name) => /^[a-z0-9_-]+$/.test(name))
 }
