@@ -2,6 +2,7 @@
 import type { Limits } from '../../core/limits.ts'
 import type { HostFunction, RunHandles, RunSpec } from '../../core/request.ts'
 import { isAbortSignal } from '../../policy/hostile-input.ts'
+import { toHostFunction, toJson } from './bridge.ts'
 import { textOf } from './text-of.ts'
 import type { CodeExecutionParams } from './types.ts'
 
@@ -112,9 +113,6 @@ function readInputData(data: unknown): { readonly json: string | undefined } | s
   }
 }
 
-/** Undefined for values that JSON leaves out. */
-const toJson = JSON.stringify as (value: unknown) => string | undefined
-
 /** Programs pass and receive JSON. */
 function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | string | undefined {
   if (bridge === undefined || bridge === null) return undefined
@@ -124,14 +122,7 @@ function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | s
   if (strange !== undefined) return `bridge.${strange[0]} must be a function`
   if (entries.length === 0) return undefined
   return Object.fromEntries(
-    entries.map(([name, call]) => [
-      name,
-      async (json: unknown) => {
-        const [argument] = JSON.parse(String(json)) as unknown[]
-        const given: unknown = await (call as (value: unknown) => unknown)(argument)
-        return toJson(given) ?? 'null'
-      },
-    ]),
+    entries.map(([name, call]) => [name, toHostFunction(call as (value: unknown) => unknown)]),
   )
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 import { useService } from './use-service.ts'
 
 const { execute, outputOf, errorOf } = useService()
@@ -111,3 +112,24 @@ test('an invalid signal is refused', async () => {
     'signal must be an AbortSignal',
   )
 })
+
+const costly: Readonly<Record<string, string>> = {
+  'a hundred thousand keys': 'Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => ["k" + n, 0]))',
+  'half a million keys': 'Object.fromEntries(Array.from({ length: 500_000 }, (_, n) => ["k" + n, 0]))',
+  'two million lists': 'Array.from({ length: 2_000_000 }, () => [])',
+  'three million numbers': 'new Array(3_000_000).fill(0)',
+}
+for (const [what, value] of Object.entries(costly))
+  test(`an argument of ${what} is passed on or refused, and does not block the host`, async () => {
+    let given: unknown
+    const bridge = { take: (value: unknown) => void (given = value) }
+    const code = `const value = ${value}
+      try { await bridge.take(value); output = 'passed' }
+      catch (error) { output = /^The argument holds more than /.test(error.message) }`
+    const passed = await keepLoopFree(what, async () => {
+      const { output, error } = await execute(code, { bridge: bridge as never, memoryLimitMB: 512 })
+      return output ?? error
+    })
+    assert.equal(passed, /half|lists/.test(what) ? true : 'passed')
+    assert.equal(typeof given, passed === 'passed' ? 'object' : 'undefined')
+  })
