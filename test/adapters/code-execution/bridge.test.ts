@@ -122,12 +122,12 @@ const costly: Readonly<Record<string, string>> = {
 for (const [what, value] of Object.entries(costly))
   test(`an argument of ${what} is passed on or refused, and does not block the host`, async () => {
     let given: unknown
-    const bridge = { take: (value: unknown) => void (given = value) }
+    const bridge = { take: (one: unknown) => void (given = one) }
     const code = `const value = ${value}
       try { await bridge.take(value); output = 'passed' }
       catch (error) { output = /^The argument holds more than /.test(error.message) }`
     const passed = await keepLoopFree(what, async () => {
-      const { output, error } = await execute(code, { bridge: bridge as never, memoryLimitMB: 512 })
+      const { output, error } = await execute(code, { bridge, memoryLimitMB: 512 })
       return output ?? error
     })
     assert.equal(passed, /half|lists/.test(what) ? true : 'passed')
