@@ -33,10 +33,18 @@ export class EventStream implements Disposable {
 
   /** For data of a guest, which may take long to write. */
   async sendLarge(name: string, data: unknown): Promise<void> {
-    if (!this.#response.destroyed) await this.sendJson(name, await loopTurns.perform(jsonSteps(data)))
+    if (this.#response.destroyed) return
+    const json = await loopTurns.perform(jsonSteps(data))
+    // In one turn, so that nothing else comes in between.
+    await this.#write([`event: ${name}\ndata: `, ...json, '\n\n'])
   }
 
   async sendJson(name: string, json: string): Promise<void> {
+    // JSON has no line ends, so an event is one line of data.
+    await this.#write([`event: ${name}\ndata: ${json}\n\n`])
+  }
+
+  async #write(pieces: readonly (string | Buffer)[]): Promise<void> {
     const response = this.#response
     if (response.destroyed) return
     if (!this.#hasBegun) {
@@ -49,8 +57,9 @@ export class EventStream implements Disposable {
       })
       this.#stop = this.#clock.every(heartbeatMs, () => this.#beat())
     }
-    // JSON has no line ends, so an event is one line of data.
-    if (!response.write(`event: ${name}\ndata: ${json}\n\n`)) await whenDrained(response, this.#clock)
+    let hasRoom = true
+    for (const piece of pieces) hasRoom = response.write(piece)
+    if (!hasRoom) await whenDrained(response, this.#clock)
   }
 
   end(): void {

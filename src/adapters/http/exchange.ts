@@ -108,17 +108,19 @@ export class ApiExchange implements Disposable {
   ): Promise<void> {
     const { response, id, clock } = this.parts
     const body =
-      document === undefined ? undefined : Buffer.from(`${await loopTurns.perform(jsonSteps(document))}\n`)
+      document === undefined
+        ? undefined
+        : [...(await loopTurns.perform(jsonSteps(document))), Buffer.from('\n')]
     response.writeHead(status, {
       'x-request-id': id,
       'cache-control': 'no-store',
       ...(body !== undefined && {
         'content-type': 'application/json',
-        'content-length': String(body.length),
+        'content-length': String(body.reduce((sum, { length }) => sum + length, 0)),
       }),
       ...headers,
     })
-    for (const piece of piecesOf(body))
+    for (const piece of (body ?? []).flatMap(splitPiece))
       if (!response.destroyed && !response.write(piece)) await whenDrained(response, clock)
     response.end()
   }
@@ -129,8 +131,10 @@ export class ApiExchange implements Disposable {
   }
 }
 
-/** Splits a body, so that little of it is buffered for a slow reader. */
-function* piecesOf(body: Buffer | undefined): Generator<Buffer> {
-  if (body === undefined) return
-  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
+/** So that little of it is buffered for a slow reader. */
+function splitPiece(piece: Buffer): Buffer[] {
+  const count = Math.ceil(piece.length / pieceBytes)
+  return Array.from({ length: count }, (_, index) =>
+    piece.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  )
 }

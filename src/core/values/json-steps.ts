@@ -1,6 +1,7 @@
 /**
- * Writes plain data as JSON, as `JSON.stringify` does, but in parts: the value of a guest may have half a million keys, and
- * would block the event loop for a quarter of a second.
+ * Writes plain data as JSON in UTF-8, as `JSON.stringify` does, but in parts: the value of a guest may have half a million
+ * keys, and would block the event loop for a quarter of a second. A result may have sixty megabytes, and encoding them at
+ * once takes half of that.
  */
 import { keysOf } from '../known-keys.ts'
 import type { Steps } from '../steps.ts'
@@ -25,13 +26,13 @@ interface Open {
 }
 
 /** The data are a tree: no object in them is part of itself. */
-export function* jsonSteps(data: unknown): Steps<string> {
+export function* jsonSteps(data: unknown): Steps<readonly Buffer[]> {
   const writing = new Writing()
   yield* writing.write(data)
   for (let turns = 0; ; turns++) {
     if (turns % containersAtOnce === 0) yield
     const frame = writing.top
-    if (frame === undefined) return writing.text
+    if (frame === undefined) return writing.finish()
     if (frame.next === frame.count) writing.close(frame)
     else if (writing.writeSimple(frame)) yield
     else yield* writing.writeMember(frame)
@@ -39,7 +40,7 @@ export function* jsonSteps(data: unknown): Steps<string> {
 }
 
 class Writing {
-  readonly #pieces: string[] = []
+  readonly #pieces: Buffer[] = []
   readonly #open: Open[] = []
   #piece = ''
 
@@ -47,10 +48,9 @@ class Writing {
     return this.#open.at(-1)
   }
 
-  get text(): string {
-    this.#pieces.push(this.#piece)
-    this.#piece = ''
-    return this.#pieces.join('')
+  finish(): readonly Buffer[] {
+    this.#flush()
+    return this.#pieces
   }
 
   close({ keys }: Open): void {
@@ -118,8 +118,11 @@ class Writing {
 
   #put(text: string): void {
     this.#piece += text
-    if (this.#piece.length < pieceLength) return
-    this.#pieces.push(this.#piece)
+    if (this.#piece.length >= pieceLength) this.#flush()
+  }
+
+  #flush(): void {
+    this.#pieces.push(Buffer.from(this.#piece))
     this.#piece = ''
   }
 }

@@ -68,6 +68,28 @@ test('displays of megabytes do not block the server', async () => {
   assert.ok((await keepLoopFree('displays of megabytes', run)) > 40_000_000)
 })
 
+const longResult = `${pythonFrames}
+text = b'\\xc4\\x80\\\\"' * 3_500_000
+for _ in range(2): send(frame(b'{"type":"display","bundle":{"text/plain":"' + text + b'"}}'))
+os.write(1, b'\\xc4\\x80\\"' * 3_000_000)`
+
+test('a result of megabytes in each part does not block the server', async () => {
+  await using here = await serveHere()
+  const limits = { hostMs: 30_000, wallMs: 60_000 }
+  for (const accept of ['application/json', 'text/event-stream']) {
+    const run = async (): Promise<number> => {
+      const response = await open(here.url, '/v1/run', {
+        headers: { accept },
+        body: { code: longResult, language: 'python', limits },
+      })
+      let bytes = 0
+      for await (const piece of response) bytes += (piece as Buffer).length
+      return bytes
+    }
+    assert.ok((await keepLoopFree(`a long result as ${accept}`, run)) > 35_000_000)
+  }
+})
+
 /** A list whose text has a comma for each of 2^24 pairs, although it is sent in two kilobytes. */
 const sharedLists = [
   [],
