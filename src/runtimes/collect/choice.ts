@@ -25,12 +25,55 @@ export async function chooseFiles(
   const files: ListedFile[] = []
   let { isComplete } = listing
   for (const { path, bytes, isNameable } of listing.entries) {
-    if (await deadline.isOver()) return { files: [], isComplete: false }
+    if (deadline.isDue && (await deadline.isOver())) return { files: [], isComplete: false }
     if (!patterns.some(({ matches }) => matches(path))) continue
     if (isNameable) files.push({ path, bytes })
     else isComplete = false
   }
-  return { files: files.toSorted(byPath), isComplete }
+  const sorted = await sortInTurns(files, deadline)
+  return sorted === undefined ? { files: [], isComplete: false } : { files: sorted, isComplete }
+}
+
+/** As many as are sorted without a look at the deadline. All at once would block the event loop for a twentieth of a second. */
+const sortedAtOnce = 4096
+
+/** Undefined if the deadline is over first. */
+async function sortInTurns(
+  files: readonly ListedFile[],
+  deadline: Deadline,
+): Promise<readonly ListedFile[] | undefined> {
+  let runs: ListedFile[][] = []
+  for (let at = 0; at < files.length; at += sortedAtOnce) {
+    if (deadline.isDue && (await deadline.isOver())) return undefined
+    runs.push(files.slice(at, at + sortedAtOnce).sort(byPath))
+  }
+  while (runs.length > 1) {
+    const merged: ListedFile[][] = []
+    for (let at = 0; at < runs.length; at += 2) {
+      const both = await merge(runs[at] ?? [], runs[at + 1] ?? [], deadline)
+      if (both === undefined) return undefined
+      merged.push(both)
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+async function merge(
+  some: readonly ListedFile[],
+  others: readonly ListedFile[],
+  deadline: Deadline,
+): Promise<ListedFile[] | undefined> {
+  const merged: ListedFile[] = []
+  let next = 0
+  for (const one of some) {
+    if (deadline.isDue && (await deadline.isOver())) return undefined
+    for (let other = others[next]; other !== undefined && byPath(other, one) < 0; other = others[++next])
+      merged.push(other)
+    merged.push(one)
+  }
+  for (; next < others.length; next++) merged.push(others[next] as ListedFile)
+  return merged
 }
 
 function byPath(one: ListedFile, other: ListedFile): number {

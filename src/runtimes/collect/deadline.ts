@@ -32,7 +32,12 @@ export class Deadline {
     return Promise.race([work, this.#over.promise.then(() => undefined)])
   }
 
-  /** Await it often: it also lets the event loop turn after each slice of time. */
+  /** Whether `isOver` has to be asked. Asking for each of a hundred thousand items would take megabytes for promises. */
+  get isDue(): boolean {
+    return this.#clock.now() >= Math.min(this.#sliceEnd, this.#end) || this.#signal?.aborted === true
+  }
+
+  /** Ask it often: it also lets the event loop turn after each slice of time. */
   async isOver(): Promise<boolean> {
     const now = this.#clock.now()
     if (now >= this.#sliceEnd) {

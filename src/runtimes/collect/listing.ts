@@ -19,17 +19,21 @@ export interface ListedEntry extends ListedFile {
 const headBytes = 12
 const depthMax = 64
 const pathBytesMax = 4096
+/** Stands for bytes that are not UTF-8, and may be in a name itself. */
+const replacement = '\uFFFD'
 
 /** Yields files one by one, so that the reader of a long listing can let the event loop turn. */
 export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   for (let at = 0; at + headBytes <= listed.length;) {
     const bytes = Number(listed.readBigUInt64LE(at))
     const length = listed.readUInt32LE(at + 8)
-    const name = listed.subarray(at + headBytes, at + headBytes + length)
-    if (length === 0 || length >= pathBytesMax || name.length < length) return
-    const path = name.toString()
-    if (isInside(path)) yield { path, bytes, isNameable: isUtf8(name) }
-    at += headBytes + length
+    const from = at + headBytes
+    at = from + length
+    if (length === 0 || length >= pathBytesMax || at > listed.length) return
+    // There may be a hundred thousand: a buffer for each would take more memory than all of their names.
+    const path = listed.toString('utf8', from, at)
+    const isNameable = !path.includes(replacement) || isUtf8(listed.subarray(from, at))
+    if (isInside(path)) yield { path, bytes, isNameable }
   }
 }
 
@@ -41,8 +45,10 @@ export function isWholeListing(listed: Buffer): boolean {
 
 /** Lazaret's collector writes only such paths. */
 function isInside(path: string): boolean {
-  const parts = path.split('/')
-  return parts.length <= depthMax && parts.every((part) => part !== '' && part !== '.' && part !== '..')
+  if (/(?:^|\/)\.{0,2}(?:\/|$)/.test(path)) return false
+  let depth = 1
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) depth++
+  return depth <= depthMax
 }
 
 /** The files to read: the input of the collector's task `read`. */

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { chooseFiles } from '../../../src/runtimes/collect/choice.ts'
+import { Deadline } from '../../../src/runtimes/collect/deadline.ts'
+import { decodeListing } from '../../../src/runtimes/collect/listing.ts'
+import { parsePattern } from '../../../src/runtimes/collect/pattern.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
+
+const all = parsePattern('**')
+
+function listingOf(paths: readonly string[]) {
+  return { entries: paths.map((path) => ({ path, bytes: 1, isNameable: true })), isComplete: true }
+}
+
+test('files are sorted by path, however many there are', async () => {
+  const random = seededRandom(7)
+  for (const count of [0, 1, 4095, 4096, 4097, 8193, 30_000]) {
+    const paths = Array.from({ length: count }, () => `${Math.floor(random() * count)}/a`)
+    const { files, isComplete } = await chooseFiles(
+      listingOf(paths),
+      all,
+      new Deadline(60_000, systemClock, undefined),
+    )
+    assert.deepEqual([files.map(({ path }) => path), isComplete], [paths.toSorted(), true], `${count} files`)
+  }
+})
+
+test('a deadline that is over leaves no files', async () => {
+  const deadline = new Deadline(60_000, systemClock, AbortSignal.abort())
+  assert.deepEqual(await chooseFiles(listingOf(['a', 'b']), all, deadline), { files: [], isComplete: false })
+})
+
+test('names that lead out, or are no UTF-8, are told from others', () => {
+  const names = [
+    'a',
+    '.a',
+    '..a/b',
+    'a/..b',
+    '\u{FFFD}',
+    '..',
+    '.',
+    'a/../b',
+    'a//b',
+    '/a',
+    'a/',
+    './a',
+    'a/.',
+  ]
+  const bytes = [...names.map((name) => Buffer.from(name)), Buffer.from([0x61, 0xff])]
+  const listed = Buffer.concat(
+    bytes.map((name) => {
+      const head = Buffer.alloc(12)
+      head.writeBigUInt64LE(5n, 0)
+      head.writeUInt32LE(name.length, 8)
+      return Buffer.concat([head, name])
+    }),
+  )
+  const found = [...decodeListing(listed)].map(({ path, isNameable }) => [path, isNameable])
+  assert.deepEqual(found, [
+    ['a', true],
+    ['.a', true],
+    ['..a/b', true],
+    ['a/..b', true],
+    ['\u{FFFD}', true],
+    ['a\u{FFFD}', false],
+  ])
+})
