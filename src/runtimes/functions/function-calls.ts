@@ -13,12 +13,12 @@ import type { Steps } from '../../core/steps.ts'
 import { callBytesAtOnce, callsAtOnceMax } from '../channel/channel-protocol.ts'
 import { describeUnsendable } from './function-answer.ts'
 import { FunctionError, writeThrow } from './function-error.ts'
+import { GuestWriter } from '../channel/guest-writer.ts'
 import type { HostBudget } from '../channel/host-budget.ts'
 import { loopTurns } from '../channel/loop-turns.ts'
 import { frameLongMessage, frameMessage } from '../channel/message-frame.ts'
 import { OpenCall } from './open-call.ts'
 import type { Message } from '../channel/read-message.ts'
-import { writeToGuest } from '../channel/write-to-guest.ts'
 
 /** Additional bytes for the envelope of the last frame, with which a correct harness may exceed its window. */
 const frameMarginBytes = 64 * 1024
@@ -78,6 +78,7 @@ export class FunctionCalls {
   /** Whether an answer is being encoded. */
   #isAnswering = false
   #hasRoomAgain = false
+  readonly #writer: GuestWriter
   readonly #onDrain = (): void => this.#sendAnswers()
 
   constructor(parts: FunctionCallsParts) {
@@ -85,7 +86,8 @@ export class FunctionCalls {
     this.#functions = new Map(Object.entries(parts.functions))
     this.#callsLeft = parts.limits.functionCallsMax
     this.#bytesMax = callBytesAtOnce + parts.limits.resultBytes + frameMarginBytes
-    parts.stream.on('drain', this.#onDrain)
+    this.#writer = GuestWriter.of(parts.stream, parts.clock)
+    this.#writer.onDrain = this.#onDrain
   }
 
   /** Whether the guest has exceeded its window of unanswered calls. Then nothing more must be read until `onRoom`. */
@@ -119,7 +121,8 @@ export class FunctionCalls {
   /** The run has ended: signals abort, and later results are ignored. */
   end(): void {
     if (this.#run.signal.aborted) return
-    this.#parts.stream.off('drain', this.#onDrain)
+    // A later piece of code on the same stream may have taken over.
+    if (this.#writer.onDrain === this.#onDrain) this.#writer.onDrain = () => undefined
     for (const call of this.#open) call.close()
     this.#open.clear()
     this.#openBytes = 0
@@ -190,8 +193,8 @@ export class FunctionCalls {
    * Sends answers as fast as the guest reads them: each is encoded only after the previous one has been sent.
    */
   #sendAnswers(): void {
-    const { stream, budget } = this.#parts
-    while (!this.#isAnswering && stream.writable && !stream.writableNeedDrain && !loopTurns.isOver) {
+    const { budget } = this.#parts
+    while (!this.#isAnswering && this.#writer.isOpen && !this.#writer.isFull && !loopTurns.isOver) {
       const answer = this.#answers.shift()
       if (answer === undefined) break
       this.#isAnswering = true
@@ -212,7 +215,7 @@ export class FunctionCalls {
 
   #send(call: OpenCall, pieces: readonly Buffer[]): void {
     if (this.#run.signal.aborted) return
-    for (const piece of pieces) writeToGuest(this.#parts.stream, piece)
+    for (const piece of pieces) this.#writer.write(piece)
     const wasFull = this.isFull
     if (this.#open.delete(call)) this.#openBytes -= call.bytes
     if (wasFull && !this.isFull) this.#hasRoomAgain = true
