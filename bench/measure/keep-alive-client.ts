@@ -1,5 +1,6 @@
 /**
- * An HTTP/1.1 client (RFC 9112) with one connection that stays open. It only does what the bench's server needs, because its
+ * An HTTP/1.1 client (RFC 9112) with one connection that stays open, and is opened again if the server has closed it between
+ * two requests, as after a minute without one. It only does what the bench's server needs, because its
  * own work would count as the server's: `node:http` takes longer for a request than the server.
  */
 import { once } from 'node:events'
@@ -13,36 +14,42 @@ export interface Reply {
 
 const closed = (): Error => new Error('The server closed the connection.')
 
+const connectTo = ({ hostname, port }: URL): Socket => connect(Number(port), hostname)
+
 const endOfHead = '\r\n\r\n'
 
 export class KeepAliveClient implements Disposable {
-  readonly #socket: Socket
-  readonly #host: string
+  readonly #url: URL
+  #socket: Socket
   #received: Buffer[] = []
   #waiting: PromiseWithResolvers<Reply> | undefined
 
-  private constructor(socket: Socket, host: string) {
-    this.#socket = socket
-    this.#host = host
+  private constructor(url: URL, socket: Socket) {
+    this.#url = url
+    this.#socket = this.#listen(socket)
+  }
+
+  #listen(socket: Socket): Socket {
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#take(bytes))
     socket.on('error', (error) => this.#waiting?.reject(error))
     socket.on('close', () => this.#waiting?.reject(closed()))
+    return socket
   }
 
   static async open(url: string): Promise<KeepAliveClient> {
-    const { hostname, port, host } = new URL(url)
-    const socket = connect(Number(port), hostname)
+    const where = new URL(url)
+    const socket = connectTo(where)
     await once(socket, 'connect')
-    return new KeepAliveClient(socket, host)
+    return new KeepAliveClient(where, socket)
   }
 
   /** One request at a time. */
   ask(line: string, headers: Readonly<Record<string, string>>, body: string): Promise<Reply> {
     const waiting = Promise.withResolvers<Reply>()
     this.#waiting = waiting
-    if (this.#socket.destroyed) waiting.reject(closed())
-    const all = { host: this.#host, 'content-length': String(Buffer.byteLength(body)), ...headers }
+    if (this.#socket.destroyed) this.#socket = this.#listen(connectTo(this.#url))
+    const all = { host: this.#url.host, 'content-length': String(Buffer.byteLength(body)), ...headers }
     const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
     this.#socket.write([`${line} HTTP/1.1`, ...head, '', body].join('\r\n'))
     return waiting.promise
