@@ -27,6 +27,18 @@ export interface PassResults {
   readonly processorMs: number
 }
 
+/** Of a pass in which nothing ran. */
+export const noResults: PassResults = {
+  passed: 0,
+  failed: 0,
+  skipped: [],
+  failures: [],
+  reasons: {},
+  unsteady: [],
+  files: [],
+  processorMs: 0,
+}
+
 /** One JSON document, when everything has run. */
 export default async function* reportResults(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const counts = new FileCounts()

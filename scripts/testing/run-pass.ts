@@ -20,28 +20,18 @@ import { pathWithOwnPython } from './own-python.ts'
 import type { Pass } from './plan/passes.ts'
 import { planProcesses, writeProcesses } from './plan/processes.ts'
 import type { PlannedProcess } from './plan/processes.ts'
+import { noResults } from './results.ts'
 import type { PassResults } from './results.ts'
 import { fewFailed, lostFiles, missing, stuckFiles, withSecondRun } from './run-again.ts'
 import { oldestHost, thisHost } from './test-host.ts'
 import type { TestHost } from './test-host.ts'
 import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 
-/** Ends a test that waits for ever. The slowest test takes a tenth of this. */
+/** Ends a test, or a hook, that waits for ever. */
 const testMs = 120_000
 
 /** The oldest Node's runner limits whole processes, and not the tests in them. */
 const processMs = 5 * 60_000
-
-const nothing: PassResults = {
-  passed: 0,
-  failed: 0,
-  skipped: [],
-  failures: [],
-  reasons: {},
-  unsteady: [],
-  files: [],
-  processorMs: 0,
-}
 
 const asUser = join(import.meta.dirname, 'as-user.ts')
 
@@ -50,7 +40,7 @@ export async function runPass(planned: Pass): Promise<PassResults> {
   const pass = { ...planned, files: planned.files.filter((file) => existsSync(file)) }
   const obstacle = findObstacle(pass)
   if (obstacle !== undefined) {
-    return { ...nothing, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
+    return { ...noResults, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
   }
   const host = pass.isOnOldest === true ? oldestHost() : thisHost
   using folders = makeFolders(pass, host)
@@ -172,7 +162,7 @@ function processesOf({ files, isOnOldest }: Pass): PlannedProcess[] {
 }
 
 async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
-  if (pass.files.length === 0) return nothing
+  if (pass.files.length === 0) return noResults
   const { host } = folders
   const resultsFile = join(folders.results, 'results.json')
   const reporters = join(host.folder, 'scripts/testing')
@@ -202,7 +192,7 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   if (results === undefined) problems.push('ended without results')
   else problems.push(...findMissing(pass.files, results))
   for (const problem of problems) process.stdout.write(`✖ the pass ${pass.name}: ${problem}\n`)
-  const { failed, failures, ...others } = results ?? nothing
+  const { failed, failures, ...others } = results ?? noResults
   return { ...others, failures: [...failures, ...problems], failed: failed + problems.length }
 }
 

@@ -3,22 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { describeParts } from '../../scripts/testing/describe-parts.ts'
+import { noResults } from '../../scripts/testing/results.ts'
 import type { PassResults } from '../../scripts/testing/results.ts'
 import { missing } from '../../scripts/testing/run-again.ts'
 
-const empty: PassResults = {
-  passed: 0,
-  failed: 0,
-  skipped: [],
-  failures: [],
-  reasons: {},
-  unsteady: [],
-  files: [],
-  processorMs: 0,
-}
-
 function part(results: Partial<PassResults>) {
-  return { name: 'as root', results: { ...empty, ...results }, seconds: 3 }
+  return { name: 'as root', results: { ...noResults, ...results }, seconds: 3 }
 }
 
 test('what failed comes last, before the total', () => {

@@ -2,24 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { wasStuck } from '../../scripts/testing/results.ts'
+import { noResults, wasStuck } from '../../scripts/testing/results.ts'
 import type { PassResults } from '../../scripts/testing/results.ts'
 import { fewFailed, lostFiles, missing, stuckFiles, withSecondRun } from '../../scripts/testing/run-again.ts'
 
 const files = ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts', 'test/d.test.ts', 'test/e.test.ts']
 
 function results(parts: Partial<PassResults>): PassResults {
-  const empty = {
-    passed: 0,
-    failed: 0,
-    skipped: [],
-    failures: [],
-    reasons: {},
-    unsteady: [],
-    files: [],
-    processorMs: 0,
-  }
-  return { ...empty, ...parts }
+  return { ...noResults, ...parts }
 }
 
 function file(name: string, passed: number, failed = 0) {
