@@ -11,7 +11,7 @@ export interface Part {
 
 /**
  * The lines of the summary, the most important last, because logs are cut at their beginning. `surplus` says which passes
- * skipped too many tests.
+ * skipped too many tests, and which tests.
  */
 export function describeParts(parts: readonly Part[], surplus: readonly string[]): string[] {
   const skipped = parts.flatMap(({ name, results }) =>

@@ -1,6 +1,9 @@
 /** The skips that count: all except those because of a missing package that the runner does not find either. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { isExcused } from '../../scripts/testing/plan/optional-packages.ts'
@@ -10,6 +13,17 @@ test('a skip because of a missing program is a failure if the program exists', (
     const isHere = spawnSync('sh', ['-c', `command -v ${name}`]).status === 0
     assert.equal(isExcused(`${name} is not installed`), !isHere, name)
   }
+})
+
+test('a program that is only in a folder of this user is no package', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'lazaret-packages-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'cargo'), '#!/bin/sh\n', { mode: 0o755 })
+  const { PATH: path } = process.env
+  context.after(() => (process.env['PATH'] = path))
+  process.env['PATH'] = `${folder}:${path}`
+  const isInstalled = ['/usr/local/bin', '/usr/bin', '/bin'].some((bin) => existsSync(`${bin}/cargo`))
+  assert.equal(isExcused('cargo is not installed'), !isInstalled)
 })
 
 test('a skip because of a missing Python module is a failure if the system’s interpreter has it', () => {

@@ -19,6 +19,9 @@ const programs = [
   'top',
 ]
 
+/** Where packages install programs. Others on this user's PATH may be only for their owner, whose home is closed. */
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
 interface OptionalPackage {
   readonly reason: RegExp
   readonly isHere: () => boolean
@@ -27,7 +30,7 @@ interface OptionalPackage {
 const packages: readonly OptionalPackage[] = [
   ...programs.map((name) => ({
     reason: new RegExp(`^${name}\\b.* is not installed|^not installed:.*\\b${name}\\b`),
-    isHere: () => answers('sh', ['-c', `command -v ${name}`]),
+    isHere: () => answers('sh', ['-c', `PATH=${systemPath}; command -v ${name}`]),
   })),
   ...['matplotlib', 'pandas', 'plotly', 'altair', 'polars', 'jupyter_server'].map((name) => ({
     reason: new RegExp(`\\b${name}\\b`),
@@ -60,7 +63,7 @@ function isHere(one: OptionalPackage): boolean {
 }
 
 function canImport(module: string): boolean {
-  // The Python of Debian's packages. Others on PATH may be only for their owner.
+  // The Python of the system's packages.
   const python = process.env['LAZARET_TEST_PYTHON'] ?? '/usr/bin/python3'
   return answers(python, ['-I', '-c', `import ${module}`])
 }
