@@ -80,7 +80,8 @@ static size_t list_descendants(long *pids, size_t most) {
   for (size_t i = 0; i < listed; i++) {
     if (!is_surveyor(pids[i])) pids[count++] = pids[i];
   }
-  if (count < listed && tasks_met > 0) tasks_met--;
+  size_t surveyors = listed - count;
+  tasks_met -= tasks_met < surveyors ? tasks_met : surveyors;
   qsort(pids, count, sizeof *pids, compare_pids);
   return count;
 }
