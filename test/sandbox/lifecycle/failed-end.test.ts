@@ -62,6 +62,8 @@ test('if its end fails, a sandbox is not gone, and the end can be tried again', 
   )
   await assert.rejects(sandbox.destroy(), isEndFailed)
   await leave()
+  await lazaret.run({ language: 'shell', code: 'true' })
+  assert.ok(!listCgroups().includes(own as string), 'taking further resources did not try again')
   await Promise.all([sandbox.destroy(), sandbox.destroy()])
   assert.deepEqual([sandbox.isAlive, sandbox.isGone, sandbox.isStuck], [false, true, false])
   assert.deepEqual(lazaret.listSandboxes(), [])

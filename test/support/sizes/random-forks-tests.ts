@@ -10,6 +10,7 @@ import type { TestLazaret } from '../use-lazaret.ts'
 
 const inFlight = 8
 
+/** Names of folders: the C library takes each from the nanoseconds of the clock, so two forks may well have one in common. */
 const draw = `
   const own = require('node:crypto'), vm = require('node:vm'), { Database } = require('bun:sqlite')
   const form = new FormData()
@@ -36,7 +37,7 @@ const draw = `
     boundary: new Response(form).headers.get('content-type'),
     address: URL.createObjectURL(new Blob(['a'])),
     database: String(new Database(':memory:').query('select hex(randomblob(8)) as one').get().one),
-    folder: require('node:fs').mkdtempSync('/tmp/a'),
+    folders: [1, 2, 3].map(() => require('node:fs').mkdtempSync('/tmp/a')).join(),
   })`
 
 /** The Lazaret must have pools of Bun. */
