@@ -21,7 +21,7 @@ import type { FoundFolder } from '../policy/access.ts'
 import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
 import { networkSchema } from '../policy/network/network-schema.ts'
 import { secretsSchema } from '../policy/network/secrets-schema.ts'
-import { absolutePath, limitsSchema, parsing, sayIssues } from '../policy/schemas.ts'
+import { absolutePath, sandboxLimitsSchema, parsing, sayIssues } from '../policy/schemas.ts'
 import { findCertificates } from '../jail/edge/certificates.ts'
 import { openGuestSecrets } from '../jail/edge/guest-secrets.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
@@ -58,7 +58,7 @@ export const sandboxFields = once(() =>
     client: clientSchema.optional(),
     files: filesSchema.optional(),
     env: z.unknown().optional(),
-    limits: limitsSchema.optional(),
+    limits: sandboxLimitsSchema.optional(),
     network: networkSchema.optional(),
     secrets: secretsSchema.optional(),
     readable: namedFolders(absolutePath).optional(),

@@ -19,6 +19,9 @@ export const limitsSchema = z
   .strictObject(rangeSchemas as { [Name in LimitName]: z.ZodType<Limits[Name]> })
   .partial()
 
+/** A sandbox has no time limit of its own, only its commands have. */
+export const sandboxLimitsSchema = limitsSchema.omit({ wallMs: true, cpuMs: true })
+
 /**
  * Names as `import` takes them, in each language. A package may have a scope, and a path to one of its files may
  * follow.
@@ -98,22 +101,22 @@ function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
   const unknown = `unknown key ${keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
   if (!(schema instanceof z.ZodObject)) return unknown
   const { shape } = schema
-  const meant = hasLimits(shape) ? keys.flatMap((key) => limitMeantBy(key, shape)) : []
+  const meant = keys.flatMap((key) => limitMeantBy(key, shape))
   const advice = meant.length === 0 ? '' : `; write ${meant.join(', ')}`
   return `${unknown}; known keys: ${Object.keys(shape).join(', ')}${advice}`
 }
 
-function hasLimits({ limits }: z.core.$ZodShape & { readonly limits?: unknown }): boolean {
-  return limits instanceof z.ZodOptional && limits.unwrap() === limitsSchema
-}
+const isLimits = (schema: unknown, limits: z.ZodObject) =>
+  schema instanceof z.ZodOptional && schema.unwrap() === limits
 
-/** Newcomers look for limits, and first for the time limit, among the other options. */
+/** Newcomers look for limits, and first for the time limit, among the other options, or among the limits of a sandbox. */
 function limitMeantBy(key: string, shape: z.core.$ZodShape): string[] {
   const name = /^time-?out(?:_?ms)?$/i.test(key) ? 'wallMs' : key
-  // A sandbox has no time limit of its own.
-  if (name === 'wallMs' && Object.hasOwn(shape, 'idleTimeoutMs'))
-    return ['idleTimeoutMs, or `timeout` in exec() and runCode()']
-  return Object.hasOwn(limitRanges, name) ? [`limits.${name}`] : []
+  const isOfSandbox = shape === sandboxLimitsSchema.shape || isLimits(shape['limits'], sandboxLimitsSchema)
+  if (isOfSandbox && (name === 'wallMs' || name === 'cpuMs'))
+    return ['idleTimeoutMs for the sandbox, or `timeout` in exec() and runCode()']
+  const hasLimits = isOfSandbox || isLimits(shape['limits'], limitsSchema)
+  return hasLimits && Object.hasOwn(limitRanges, name) ? [`limits.${name}`] : []
 }
 
 function describeSize(origin: string, comparison: string, bound: number | bigint): string {

@@ -22,9 +22,9 @@ export interface SandboxOptions {
    * For all commands together: 3 GiB of memory, or less if four such sandboxes would not fit; of this, 2 GiB for files
    * in /workspace and HOME, and a quarter of that (at most 512 MiB) for files in /tmp and /run; and 1024 processes and
    * threads. Each process may open 65 536 files and begins with a limit of 1024. If only `diskBytes` is set, memory
-   * grows with it. `outputBytes` applies to each command; `wallMs` and `cpuMs` have no effect here.
+   * grows with it. `outputBytes` applies to each command.
    */
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<Omit<Limits, 'wallMs' | 'cpuMs'>>
   /**
    * Default `none`: its own network, which has only a loopback device. A policy allows the hosts that it names; its
    * limits apply to all commands together.

@@ -158,10 +158,11 @@ test('a text that is too long is refused', async () => {
 
 test('an option for time or for a folder is explained as a sandbox means it', async () => {
   const create = untyped(lazaret, 'sandbox')
-  for (const key of ['timeout', 'timeoutMs', 'wallMs'])
-    await assert.rejects(create({ [key]: 5 }) as Promise<unknown>, {
+  const times = ['timeout', 'timeoutMs', 'wallMs'].map((key) => ({ [key]: 5 }))
+  for (const wrong of [...times, { cpuMs: 5 }, { limits: { wallMs: 5 } }, { limits: { cpuMs: null } }])
+    await assert.rejects(create(wrong) as Promise<unknown>, {
       code: 'INVALID_REQUEST',
-      message: /write idleTimeoutMs, or `timeout` in exec\(\) and runCode\(\)\.$/,
+      message: /write idleTimeoutMs for the sandbox, or `timeout` in exec\(\) and runCode\(\)\.$/,
     })
   await assert.rejects(create({ readable: ['/usr'] }) as Promise<unknown>, {
     message: /readable\[0\]: must be \{ host, guest \}/,

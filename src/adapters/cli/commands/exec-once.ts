@@ -78,12 +78,13 @@ interface Performed {
 async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Promise<Performed> {
   const { command, engineOptions, flags, signal, supplies } = exec
   const { files, env, limits: asked, network = 'none', stdin, collect, environment, secrets } = supplies
-  const timeout = commandTimeout(asked.wallMs, engineOptions)
+  const { wallMs, cpuMs: _, ...sandboxLimits } = asked
+  const timeout = commandTimeout(wallMs, engineOptions)
   // Events are not printed. The command prints its own warnings at the end.
   await using lazaret = createLazaret({ ...allowAsked(engineOptions, network), onEvent: () => undefined })
   await using sandbox = await lazaret.sandbox({
     files,
-    limits: asked,
+    limits: sandboxLimits,
     network,
     ...(environment !== undefined && { environment }),
     ...(secrets !== undefined && { secrets }),
