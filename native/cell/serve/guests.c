@@ -12,6 +12,7 @@
 #include "watch/kill.h"
 #include "watch/look.h"
 #include "watch/memory/memory.h"
+#include "watch/memory/pages.h"
 #include "watch/processor.h"
 #include "watch/survey.h"
 #include "watch/watchdog.h"
@@ -197,19 +198,30 @@ void close_channel(struct spawn *spawn) {
   if (spawn->exited) spawn->drain_left[CHANNEL_STREAM] = 0;
 }
 
+/* Whether its memory is gone: it is exiting by itself. */
+static bool is_exiting(pid_t pid) {
+  char text[24];
+  snprintf(text, sizeof text, "%ld", (long)pid);
+  return private_bytes(text) == 0;
+}
+
 /*
  * Reports the exit of a process with this code, because a real exit takes milliseconds. When the report is on its way
  * to the host, the process is killed, and so is everything that it has started; when it is reaped, its status no longer
- * matters.
+ * matters. Returns false if the process may have lost its memory before that was measured: then only its own exit, which
+ * follows at once, tells how much it was.
  */
-void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
+bool finish_spawn(struct spawn *spawn, uint8_t exit_code) {
+  uint64_t ended_us = now_us();
+  report_usage();
+  if (watchdog_counts() && is_exiting(spawn->pid)) return false;
   spawn->exited = true;
-  spawn->ended_us = now_us();
+  spawn->ended_us = ended_us;
   spawn->status = exit_code << 8;
   uint64_t used = processor_us_of(spawn->pid);
   spawn->usage = (struct rusage){.ru_utime = {.tv_sec = (time_t)(used / 1000000), .tv_usec = (suseconds_t)(used % 1000000)}};
-  report_usage();
   end_streams(spawn);
+  return true;
 }
 
 /* A child that is dead but not reaped, so /proc still describes it. 0 if there is none. */

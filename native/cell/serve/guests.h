@@ -12,7 +12,7 @@ void note_channel(struct spawn *spawn);
 void forget_channel_note(struct spawn *spawn);
 void close_channel(struct spawn *spawn);
 void reap(void);
-void finish_spawn(struct spawn *spawn, uint8_t exit_code);
+bool finish_spawn(struct spawn *spawn, uint8_t exit_code);
 void advance(struct spawn *spawn);
 
 #endif

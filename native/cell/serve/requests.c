@@ -58,8 +58,7 @@ static void handle_finish(uint32_t id, struct reader *payload) {
   if (!reader_done(payload) || exit_code > UINT8_MAX) end_malformed();
   if (spawn && spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
   if (!spawn || spawn->exited) return;
-  finish_spawn(spawn, (uint8_t)exit_code);
-  owed.kills_after_flush = true;
+  if (finish_spawn(spawn, (uint8_t)exit_code)) owed.kills_after_flush = true;
 }
 
 static void handle_stdin(uint32_t id, struct reader *payload) {

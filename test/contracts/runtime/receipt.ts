@@ -128,15 +128,18 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     assert.deepEqual([wallMs.value, openFilesMax.value, cpuMs.value], [5000, 64, 4000])
   })
 
-  it('reports a plausible use of time and memory', async () => {
-    const { usage } = await run(programs.fill(1000))
-    assert.ok(usage.wallMs > 0 && usage.wallMs < 20_000, `${usage.wallMs} ms`)
-    assert.ok(usage.cpuMs > 0 && usage.cpuMs < 20_000, `${usage.cpuMs} ms of processor time`)
-    assert.ok(
-      usage.memoryPeakBytes > 100_000 && usage.memoryPeakBytes < 512 * 1024 * 1024,
-      `${usage.memoryPeakBytes} bytes`,
-    )
-    assert.deepEqual({ queued: usage.queuedMs, output: usage.outputBytes }, { queued: 0, output: 1000 })
+  it('reports a plausible use of time and memory, each time', async () => {
+    // Whether a process still has its memory when it is measured is a matter of chance.
+    for (let time = 0; time < 4; time++) {
+      const { usage } = await run(programs.fill(1000))
+      assert.ok(usage.wallMs > 0 && usage.wallMs < 20_000, `${usage.wallMs} ms`)
+      assert.ok(usage.cpuMs > 0 && usage.cpuMs < 20_000, `${usage.cpuMs} ms of processor time`)
+      assert.ok(
+        usage.memoryPeakBytes > 100_000 && usage.memoryPeakBytes < 512 * 1024 * 1024,
+        `${usage.memoryPeakBytes} bytes`,
+      )
+      assert.deepEqual({ queued: usage.queuedMs, output: usage.outputBytes }, { queued: 0, output: 1000 })
+    }
   })
 }
 
