@@ -118,7 +118,7 @@ server.close()`,
     prints: 'true secret\n',
   },
   {
-    title: 'names: localhost is found, a name that is nowhere is an error',
+    title: 'names: localhost is found, a name that does not exist is an error',
     code: `
 import { lookup } from 'node:dns/promises'
 console.log((await lookup('localhost', { family: 4 })).address, (await lookup('127.0.0.1')).family)

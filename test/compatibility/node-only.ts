@@ -158,7 +158,7 @@ console.log(node(['--check', 'sum.test.mjs']).status, node(['--eval', 'console.l
     prints: '1 # pass 1 # fail 1\n0 1 2\n',
   },
   {
-    title: 'the machine as os tells it: processors, memory, interfaces, priority',
+    title: 'the machine as os describes it: processors, memory, interfaces, priority',
     code: `
 import * as os from 'node:os'
 console.log(os.cpus().length > 0, os.availableParallelism() > 0, os.freemem() <= os.totalmem(), os.loadavg().length)

@@ -110,7 +110,7 @@ attempt(lambda: socket.create_connection(("192.0.2.1", 80), timeout=1))`,
     ],
   },
   {
-    title: 'protocols beside TCP, UDP and ICMP, such as UDP-Lite and SCTP',
+    title: 'protocols other than TCP, UDP and ICMP, such as UDP-Lite and SCTP',
     outsideVaries: true,
     code: `${attempt}
 import socket

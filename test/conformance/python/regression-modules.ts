@@ -198,7 +198,7 @@ export const regressionDifferences: readonly RegressionDifference[] = [
   {
     module: 'test_pathlib',
     tests: ['PathTest.test_owner', 'PathTest.test_group', 'PathTest.test_home', 'test_expanduser'],
-    reason: 'A guest has an entry in `/etc/passwd`, which a bare user id outside has not.',
+    reason: 'A guest has an entry in `/etc/passwd`, which a bare user id outside does not have.',
   },
   {
     module: 'test_pickle',
@@ -208,7 +208,7 @@ export const regressionDifferences: readonly RegressionDifference[] = [
   {
     module: 'test_posix',
     tests: ['test_getgrouplist', 'test_initgroups'],
-    reason: 'A guest has an entry in `/etc/passwd`, which a bare user id outside has not.',
+    reason: 'A guest has an entry in `/etc/passwd`, which a bare user id outside does not have.',
   },
   {
     module: 'test_posixpath',
