@@ -1,10 +1,11 @@
 /**
- * How strong the wall around a run is, strongest first.
+ * How well a run is isolated, best first.
  *
  * - `strong`: a uid of its own, every namespace, seccomp, Landlock, no capabilities, limits enforced by cgroups.
  * - `standard`: the same without a uid of its own or cgroups; limits enforced by rlimits and a watchdog.
  * - `restricted`: no namespaces: Landlock, seccomp and rlimits only.
- * - `none`: a plain process. Used only when the operator names it.
+ * - `none`: no isolation: a process with a system call filter, rlimits and a deadline. Used only when the operator
+ *   names it.
  */
 export const protectionLevels = ['strong', 'standard', 'restricted', 'none'] as const
 export type ProtectionLevel = (typeof protectionLevels)[number]

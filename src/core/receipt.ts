@@ -24,8 +24,8 @@ export interface Usage {
 }
 
 /**
- * How the guest started: `cold`, for this run; `parked`, ahead of the run in its own cell; `forked`, also ahead, as a
- * fork of an interpreter that never runs guest code.
+ * How the guest started: `cold`, for this run; `parked`, in a cell that was built ahead of the run (for shell, maybe a
+ * space of a cell that other runs share); `forked`, also ahead, as a fork of an interpreter that never runs guest code.
  */
 export type StartKind = 'cold' | 'parked' | 'forked'
 

@@ -15,9 +15,9 @@ export interface Lazaret extends AsyncDisposable {
    * Executes one program once, in its own cell: a parked one or a fresh one. Whatever the guest does is a value:
    * `result.outcome`. Only refusals and Lazaret's own failures throw.
    *
-   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, ACCESS_DENIED,
-   *   NOT_ADMITTED, QUEUE_FULL, CLIENT_QUEUE_FULL, RATE_LIMITED, CIRCUIT_OPEN, DISPOSED;
-   *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
+   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE,
+   *   ENVIRONMENT_NOT_FOUND, ACCESS_DENIED, NOT_ADMITTED, QUEUE_FULL, CLIENT_QUEUE_FULL, RATE_LIMITED, CIRCUIT_OPEN,
+   *   DISPOSED; kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST, AUDIT_FAILED.
    * @example
    * ```ts
    * const { outcome, value } = await lazaret.run({ language: 'python', code: 'sum(range(10))' })
@@ -35,8 +35,9 @@ export interface Lazaret extends AsyncDisposable {
   /**
    * Creates a sandbox: a workspace that persists, in which commands run.
    *
-   * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE, QUEUE_FULL,
-   *   JAIL_UNAVAILABLE, CELL_FAILED, DISPOSED.
+   * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE,
+   *   ENVIRONMENT_NOT_FOUND, ACCESS_DENIED, NOT_ADMITTED, QUEUE_FULL, JAIL_UNAVAILABLE, CELL_FAILED, AUDIT_FAILED,
+   *   DISPOSED.
    * @example
    * ```ts
    * await using sandbox = await lazaret.sandbox({ files: { 'hello.py': 'print("hi")' } })
@@ -66,7 +67,10 @@ export interface Lazaret extends AsyncDisposable {
   close(options?: CloseOptions): Promise<void>
   /** What is running and what is queued, now. */
   stats(): LazaretStats
-  /** Builds a cell to find out what this machine offers and which level it reaches. Takes some 10 ms. */
+  /**
+   * Builds a cell to find out what this machine offers and which level it reaches. Takes tens of milliseconds. The first
+   * call also asks each interpreter for its version, which takes tenths of a second.
+   */
   probe(): Promise<ProbeReport>
   /**
    * Cancels what still runs and waits until nothing is left. Throws END_FAILED otherwise; the next call tries again.

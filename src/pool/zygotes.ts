@@ -1,7 +1,7 @@
 /**
  * The interpreters that workers are forked from: one for each requested language, realm and list of modules, and one
  * for each client if the operator wants that. If an interpreter cannot be forked (no namespaces, a Python without
- * ctypes, a module that starts threads, an untested Bun), workers are started one by one. Shell runs have no
+ * ctypes, a module that starts threads, an untested Bun or Node), workers are started one by one. Shell runs have no
  * interpreter: their cell has only the view, and each run is started in a space of it.
  */
 import type { Clock } from '../core/clock.ts'

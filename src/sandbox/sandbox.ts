@@ -124,8 +124,8 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
    * Runs a command line with bash, and resolves when it has ended, whatever its exit code. What it started in the
    * background continues. With `env` it runs in a secure space, see `ExecOptions.env`.
    *
-   * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, SANDBOX_GONE, SESSION_GONE, SESSION_TERMINATED,
-   *   SECRETS_UNPROTECTED, CELL_FAILED.
+   * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, SANDBOX_GONE, SESSION_GONE, SESSION_TERMINATED, CELL_FAILED,
+   *   SECRETS_UNPROTECTED, ACCESS_DENIED, NOT_ADMITTED, RATE_LIMITED, CIRCUIT_OPEN, AUDIT_FAILED.
    */
   async exec(command: string, options?: ExecOptions): Promise<ExecResult> {
     const checked = { command: checkCommand(command), options: checkExecOptions(options) }

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   readonly network?: Network
   /**
    * Secrets that its commands can use without having them: the variable has a placeholder. A process outside the sandbox
-   * replaces the placeholder by the value in requests to the secret's hosts. Needs a network policy.
+   * replaces the placeholder with the value in requests to the secret's hosts. Needs a network policy.
    */
   readonly secrets?: EdgeSecrets
   /**
@@ -102,7 +102,7 @@ export interface ExecResult {
   readonly id: string
   /** Whether it ended on its own with exit code 0. */
   readonly success: boolean
-  /** 124 when it was timed out, 130 when cancelled, 128 and the signal's number when killed. */
+  /** Its own; 124 after a timeout, 130 after a cancellation, 128 plus the signal's number if a signal killed it. */
   readonly exitCode: number
   /** Invalid UTF-8 is replaced. */
   readonly stdout: string

@@ -93,7 +93,7 @@ export type LazaretEvent =
       readonly language: Language
       readonly reason: string
     }
-  /** Bun cannot be forked here, or has not yet proved that it can; until then its workers are parked one by one. */
+  /** Bun or Node cannot be forked here, or the test of its forks failed; its workers are parked one by one instead. */
   | {
       readonly type: 'zygote-failing'
       readonly runtime: RuntimeName
@@ -116,7 +116,7 @@ export type LazaretEvent =
       /** Of how many hosts. */
       readonly hosts: number
     }
-  /** Sent once: the machine refuses namespaces, so runs from now on have a weaker wall. */
+  /** Sent once: the machine refuses namespaces, so runs from now on have a lower level of protection. */
   | {
       readonly type: 'protection-lowered'
       readonly level: ProtectionLevel

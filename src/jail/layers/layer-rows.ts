@@ -195,9 +195,9 @@ function describeCgroup({ cgroupVersion, cgroupReason, around }: Seen): ProbeLay
   return {
     name,
     state: 'weaker',
-    observed: `${cgroupReason}; memory and cpu are held by a watchdog, processes by an rlimit`,
+    observed: `${cgroupReason}; a watchdog limits memory and cpu, an rlimit limits processes`,
     meaning:
-      'Memory can go over its limit before the watchdog looks; what waits in sockets and pipes is not counted; a fork bomb ends as an error and not as `limit-exceeded`.',
+      'Memory can exceed its limit between two measurements of the watchdog; bytes that wait in pipes (at `restricted` also in sockets) are not counted; a fork bomb ends as an error and not as `limit-exceeded`.',
     fix: adviseOnCgroups(around),
   }
 }

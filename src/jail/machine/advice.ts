@@ -37,7 +37,7 @@ const adviceOnGuests: Readonly<Record<string, string>> = {
   'set an rlimit':
     'This process has the hard limit 0 on core files (`LimitCORE=` of systemd, `--ulimit core=` of Docker), while /proc/sys/kernel/core_pattern names a collector of cores, which would start for each guest that crashes: raise the limit to 1 byte or more.',
   'apply seccomp':
-    'Seccomp filters are missing: a kernel with CONFIG_SECCOMP_FILTER=y, as every distribution builds it.',
+    'The kernel has no seccomp filters: it needs CONFIG_SECCOMP_FILTER=y, which the kernels of all distributions have.',
 }
 
 const namespaceSteps: readonly PlanRecord['do'][] = ['clone', 'id-maps', 'become', 'set-ids', 'unshare']

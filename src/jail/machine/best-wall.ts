@@ -54,7 +54,7 @@ export function belowMinimum({ level, minimum, refusal }: BelowMinimum): Lazaret
   const accept =
     level === 'none'
       ? ''
-      : ` To accept the weaker wall, name it: \`minimumProtection: '${level}'\`, or \`--minimum ${level}\`.`
+      : ` To accept the lower level, name it: \`minimumProtection: '${level}'\`, or \`--minimum ${level}\`.`
   const raise = refusal?.hint ?? 'Run `lazaret doctor` for the missing layer and its fix.'
   const { message } = errorTable.JAIL_UNAVAILABLE
   const reason = refusal?.message.replace(message, '') ?? ''

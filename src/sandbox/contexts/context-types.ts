@@ -15,8 +15,9 @@ export interface CodeContextOptions {
   /** Its memory: separate from the sandbox's, and at most as much. Default 512 MiB, or the sandbox's if that is less. */
   readonly limits?: { readonly memoryBytes?: number }
   /**
-   * Functions of the host that its code may call by name, as in runs. One that awaits other code of the same context waits
-   * for its caller, until the caller's `timeout`; without one that is refused.
+   * Functions of the host that its code may call by name, as in runs. If a function awaits other code of the same
+   * context, it waits until its caller's `timeout`, because that code begins after the caller. If the caller has no
+   * `timeout`, the function gets INVALID_REQUEST.
    */
   readonly functions?: Readonly<Record<string, HostFunction>>
 }
@@ -39,8 +40,8 @@ export interface RunCodeOptions {
   /** Aborting it interrupts the code; the outcome is `cancelled`. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Called for each piece of output as it arrives. The code waits while the returned promise is pending. It may await the end of
-   * the code, of the context or of the sandbox.
+   * Called for each piece of output as it arrives. The code waits while the returned promise is pending. The callback may
+   * end the code, the context or the sandbox, and await that end.
    */
   readonly onStdout?: ((text: string) => void) | ((text: string) => Promise<void>)
   readonly onStderr?: ((text: string) => void) | ((text: string) => Promise<void>)

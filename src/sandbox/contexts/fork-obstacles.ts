@@ -18,7 +18,7 @@ const byExitCode: Readonly<Record<number, string>> = {
 const byErrno: Readonly<Record<number, string>> = {
   [EBUSY]: 'A library of its code has threads that fork(2) would not copy.',
   [E2BIG]:
-    'It is the fork of a fork of a fork, and so on: the kernel allows no more than 16 nested Landlock domains.',
+    'It is a fork of a fork, too many levels deep: the kernel allows no more than 16 nested Landlock domains.',
   [EOPNOTSUPP]:
     'The kernel cannot isolate two forks from each other: that needs the scopes of Landlock (Linux 6.12).',
 }

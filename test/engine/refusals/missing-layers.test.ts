@@ -200,7 +200,7 @@ for (const one of cases) {
       // Each line of the fix has a prefix.
       assert.match(refused.stderr, new RegExp(one.left === 'none' ? 'isolation' : 'standard|isolation'))
       if (one.left === 'none') return
-      assert.match(refused.stderr.replaceAll(/\s+/g, ' '), /accept the weaker wall.*`--minimum restricted`/)
+      assert.match(refused.stderr.replaceAll(/\s+/g, ' '), /accept the lower level.*`--minimum restricted`/)
       const accepting = ['run', '--minimum', 'restricted', '--json', '-l', 'shell', '-e', 'echo it ran']
       const lowered = await run(accepting)
       const { receipt, stdout: text } = JSON.parse(lowered.stdout) as RunResult
