@@ -23,8 +23,8 @@ export interface Access {
   /** Whether a request may name modules to preload that the option `preload` does not. Default false. */
   readonly preload?: boolean
   /**
-   * Whether a request may bring environment variables: `env` of a run, of a sandbox, of its sessions and commands, their
-   * `variables`, and `setEnvVars()`. Default true: they reach only the guest itself.
+   * Whether a request may bring environment variables: `env` and `secrets` of a run or a sandbox, `env` of sessions, `env`
+   * and `variables` of commands, and `setEnvVars()`. Default true: they reach only the guest itself.
    */
   readonly env?: boolean
   /** Folders of the host: a sandbox may be given one as its workspace, or a folder in one. Default none. */

@@ -180,7 +180,7 @@ console.log(os.hostname() === 'cell', name === 'guest', os.homedir() === process
         layer: 'namespaces',
         prints: 'true true true\n',
         reason:
-          'A guest is user 1000, called `guest`, on a machine called `cell`, whoever and wherever it is outside.',
+          'A guest is user 1000 (in a warm run up to 1031), called `guest`, on a machine called `cell`, whoever and wherever it is outside.',
         instead: 'Put the name that the program needs into its `env` or `input`.',
       },
     ],

@@ -173,7 +173,7 @@ getent hosts localhost > /dev/null && getent passwd root | cut -d: -f1 && getent
       {
         layer: 'namespaces',
         prints: 'Linux\nUTF-8\n1970-01-01\n09\nroot\n443/tcp\nguest\n',
-        reason: 'A guest is user 1000, called `guest`, whoever it is outside.',
+        reason: 'A guest is user 1000 (in a warm run up to 1031), called `guest`, whoever it is outside.',
         instead: 'Nothing is needed; `id`, `whoami` and `~` agree with each other.',
       },
     ],

@@ -4,7 +4,7 @@ import type { CodeExecutionActorOptions } from './lazaret-actor.ts'
 
 /**
  * Executes the code of each message in its own V8 isolate, in a long-lived worker inside a cell. It answers faster than
- * SubprocessCodeExecutionActor, but the first wall around the code is the engine, not the kernel.
+ * SubprocessCodeExecutionActor, but the first barrier around the code is the engine, not the kernel.
  */
 export class WorkerCodeExecutionActor extends LazaretActor {
   /**

@@ -3,7 +3,7 @@ import type { ProtectionLevel } from '../../core/protection.ts'
 import type { FoundBy } from '../../core/receipt.ts'
 import type { CellRuntimeName } from '../../core/request.ts'
 
-/** One layer of the wall. */
+/** One layer of the protection. */
 export interface ProbeLayer {
   /** In words, e.g. `user namespaces`, `Landlock`. */
   readonly name: string
