@@ -169,9 +169,9 @@ export interface LazaretOptions {
    */
   readonly packages?: PackageFolders
   /**
-   * Where environments are stored, how large one may be, and what their builds may reach. `folder`:
-   * `lazaret/environments` in `$XDG_DATA_HOME`, or else in `~/.local/share`. `bytesMax`: 1 GiB of files.
-   * `packageHosts`: besides the package sources, nothing.
+   * Where environments are stored, how large one may be, and what their builds may reach. By default, `folder` is
+   * `lazaret/environments` in `$XDG_DATA_HOME` or else in `~/.local/share`, `bytesMax` is 1 GiB, and `packageHosts` is
+   * empty, so that builds reach only the package sources.
    */
   readonly environments?: EnvironmentsOptions
   /**

@@ -101,7 +101,7 @@ async function writeArchive(packing: OpenTask, options: PackOptions, sink: Archi
 class ArchiveWriter {
   readonly #sink: ArchiveSink
   readonly #options: PackOptions
-  /** A guest that renames meanwhile can make one path appear twice, or replace a folder by a link. */
+  /** A guest that renames meanwhile can make one path appear twice, or replace a folder with a link. */
   readonly #paths = new TarPaths()
   #bytesLeft: number
 
