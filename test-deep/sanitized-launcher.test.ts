@@ -19,6 +19,7 @@ import { sendPlan, useLauncher } from '../test/jail/launch/raw-launcher.ts'
 const root = join(import.meta.dirname, '..')
 const suites = [
   'jail/cell/cell',
+  'jail/cell/pid-1',
   'jail/cell/own-channel',
   'jail/launch/step-failures',
   'jail/launch/malformed-frames',

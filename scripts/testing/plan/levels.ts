@@ -77,7 +77,7 @@ const notWithoutNamespaces = [
   'test/jail/machine/live-ids.test.ts',
   ...['malformed-frames', 'step-failures'].map((name) => `test/jail/launch/${name}.test.ts`),
   'test/jail/view/refused-views.test.ts',
-  ...['zygote', 'engine-forks'].map((name) => `test/jail/cell/${name}.test.ts`),
+  ...['zygote', 'zygote-guests', 'engine-forks'].map((name) => `test/jail/cell/${name}.test.ts`),
   'test-deep/',
 ]
 
