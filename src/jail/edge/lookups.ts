@@ -1,7 +1,8 @@
 /**
  * Resolves names as the host does: from /etc/hosts, otherwise by the name servers of /etc/resolv.conf. It does not use
  * libc, whose lookups block the few threads that Node also needs for files: a guest with slow names would stop the
- * host's file access. The number of lookups under way is bounded, in all and for each policy.
+ * host's file access. The number of lookups under way is bounded, in all and for each policy, and waiting policies take
+ * turns, so that slow names of one client's many guests do not stop those of others.
  */
 import { Resolver } from 'node:dns/promises'
 
@@ -15,11 +16,11 @@ import { HostsFile } from './hosts-file.ts'
 export type Lookup = (name: string, wantsAliases?: boolean) => Promise<readonly string[]>
 
 const atOnceMax = 256
-const waitingMax = 1024
 /** No real name has a longer chain of aliases. */
 const aliasesMax = 16
 /** Lookups of one policy at one time, so that its slow names do not delay others. */
 const atOnceMaxOfOne = 16
+const waitingMaxOfOne = 1024
 /** How often the machine's configuration is read again. */
 const resolverLifeMs = 10_000
 const serverMs = 2000
@@ -29,7 +30,7 @@ export class Lookups implements Disposable {
   readonly #clock: Clock
   readonly #lookup: Lookup
   readonly #hosts = new HostsFile()
-  readonly #all = new Semaphore(atOnceMax)
+  readonly #all = new Turns(atOnceMax)
   #resolver: Resolver | undefined
   #madeAt = 0
 
@@ -40,9 +41,11 @@ export class Lookups implements Disposable {
 
   /** The lookups of one policy. The answer is empty if a name is not found or too many lookups wait. */
   openOne(): Lookup {
-    const own = new Semaphore(atOnceMaxOfOne)
+    const own = new Turns(atOnceMaxOfOne)
+    const look: Lookup = (name, wantsAliases) =>
+      own.take(own, () => this.#all.take(own, () => this.#lookup(name, wantsAliases)))
     return (name, wantsAliases) =>
-      own.take(() => this.#all.take(() => this.#lookup(name, wantsAliases))).catch(() => [])
+      own.waiting < waitingMaxOfOne ? look(name, wantsAliases).catch(() => []) : Promise.resolve([])
   }
 
   [Symbol.dispose](): void {
@@ -92,28 +95,44 @@ export async function followAliases(resolver: Resolver, name: string): Promise<s
   throw new Error('The chain of aliases of this name is too long.')
 }
 
-/** Bounds the work at one time. Further work waits in turn. */
-class Semaphore {
+/** Bounds the work at one time. Further work waits: first come, first served for one owner, and owners in turn. */
+class Turns {
   readonly #most: number
-  readonly #waiting: (() => void)[] = []
+  /** The work of each owner, in the order of the owners' turns. No list is empty. */
+  readonly #waiting = new Map<object, (() => void)[]>()
+  waiting = 0
   #taken = 0
 
   constructor(most: number) {
     this.#most = most
   }
 
-  /** Rejects if too many wait, or as `work` does. */
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  /** Rejects as `work` does. */
+  async take<T>(owner: object, work: () => Promise<T>): Promise<T> {
     if (this.#taken < this.#most) this.#taken++
-    else if (this.#waiting.length >= waitingMax) throw new Error('Too many names are looked up.')
     // Work that ends passes its slot to the next.
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else await new Promise<void>((resolve) => this.#wait(owner, resolve))
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#taken--
-      else next()
+      this.#pass()
     }
+  }
+
+  #wait(owner: object, begin: () => void): void {
+    this.waiting++
+    const own = this.#waiting.get(owner)
+    if (own === undefined) this.#waiting.set(owner, [begin])
+    else own.push(begin)
+  }
+
+  #pass(): void {
+    const [next] = this.#waiting
+    if (next === undefined) return void this.#taken--
+    const [owner, [begin, ...rest]] = next
+    this.waiting--
+    this.#waiting.delete(owner)
+    if (rest.length > 0) this.#waiting.set(owner, rest)
+    begin?.()
   }
 }

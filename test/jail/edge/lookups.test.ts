@@ -5,7 +5,8 @@ import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { test } from 'node:test'
 
-import { followAliases, resolveName } from '../../../src/jail/edge/lookups.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { followAliases, Lookups, resolveName } from '../../../src/jail/edge/lookups.ts'
 
 const typeA = 1
 
@@ -71,4 +72,44 @@ test('addresses are those of the checked aliases, even if the name changes after
   assert.deepEqual(await resolveName(names.resolver, 'turning.test', true), ['192.0.2.1', 'c.test'])
   assert.deepEqual(await resolveName(names.resolver, 'turning.test', false), ['192.0.2.66'])
   assert.deepEqual(await resolveName(names.resolver, 'a.test', true), ['192.0.2.1', 'b.test', 'c.test'])
+})
+
+test('slow names of very many guests delay another one by a turn of each, and do not stop it', async () => {
+  const asked: { readonly name: string; readonly answer: (addresses: string[]) => void }[] = []
+  const lookup = (name: string) =>
+    new Promise<string[]>((answer) => {
+      asked.push({ name, answer })
+    })
+  using lookups = new Lookups(systemClock, lookup)
+  const slow = Array.from({ length: 120 }, () => lookups.openOne())
+  const pending = slow.flatMap((look) => Array.from({ length: 40 }, () => look('slow.test')))
+  const other = lookups.openOne()('fast.test')
+  const answerNext = async () => {
+    asked.shift()?.answer(['192.0.2.1'])
+    await new Promise(setImmediate)
+  }
+  await new Promise(setImmediate)
+  assert.equal(asked.length, 256)
+  let answered = 0
+  const isAsked = () => asked.some(({ name }) => name === 'fast.test')
+  for (; answered < slow.length && !isAsked(); answered++) await answerNext()
+  assert.ok(isAsked(), `${answered} others came first`)
+  while (asked.length > 0) await answerNext()
+  assert.deepEqual(await other, ['192.0.2.1'])
+  assert.ok((await Promise.all(pending)).every(([address]) => address === '192.0.2.1'))
+})
+
+test('one guest may wait for about a thousand names, and further ones have no answer', async () => {
+  const answers: ((addresses: string[]) => void)[] = []
+  using lookups = new Lookups(systemClock, () => new Promise((answer) => answers.push(answer)))
+  const look = lookups.openOne()
+  const pending = Array.from({ length: 2000 }, () => look('slow.test'))
+  await new Promise(setImmediate)
+  assert.equal(answers.length, 16)
+  for (let answered = 0; answered < answers.length; answered++) {
+    answers[answered]?.(['192.0.2.1'])
+    await new Promise(setImmediate)
+  }
+  const found = (await Promise.all(pending)).filter(({ length }) => length > 0)
+  assert.equal(found.length, 16 + 1024)
 })
