@@ -92,7 +92,7 @@ const rows: { readonly [Kind in Outcome['kind']]: OutcomeRow<OutcomeOf<Kind>> } 
     says: ({ limit, allowed }) => `went over the limit on ${limit}, which is ${sayAllowed(limit, allowed)}`,
     advice: ({ limit }) => limitAdvice[limit],
   },
-  denied: { exitCode: () => 125, says: ({ what }) => `was denied ${what}` },
+  denied: { exitCode: () => 125, says: ({ what }) => `was denied: ${what}` },
   killed: {
     exitCode: ({ signal }) => 128 + signalNumber(signal),
     says: ({ signal }) => `ended by the signal ${signal}`,

@@ -65,6 +65,11 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     'stdout: x\n\nIncomplete: value, files. Make the value smaller to get all of it. Write smaller files to get all of them.',
   ],
   [
+    'what an isolate refuses',
+    { outcome: { kind: 'denied', what: "Security Error: Module 'fs' is not allowed" } },
+    "The program was denied: Security Error: Module 'fs' is not allowed.",
+  ],
+  [
     'a display in a format that no model reads',
     { displays: [{ 'application/vnd.plotly.v1+json': '{}' }] },
     'display: [application/vnd.plotly.v1+json]',

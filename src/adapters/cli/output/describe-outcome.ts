@@ -25,7 +25,7 @@ export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}
     case 'limit-exceeded':
       return describeLimit(outcome, ceilings)
     case 'denied':
-      return `denied: the program tried to use ${toSingleLine(outcome.what)}, which is not allowed.`
+      return `denied: ${toSingleLine(outcome.what)}`
     case 'killed':
       return `killed by ${toSingleLine(outcome.signal)}${explain[outcome.signal] ?? ''}, exit ${exitCodeOf(outcome)}`
     default:
