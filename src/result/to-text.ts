@@ -32,8 +32,9 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
     throw new LazaretError('INVALID_REQUEST', {
       detail: `charsMax must be a whole number of at least ${charsLeast}.`,
     })
-  const readable = result.displays.filter((bundle) => findImage(bundle) === undefined)
-  const pictures = result.displays.length - readable.length
+  const texts = result.displays.filter((bundle) => findImage(bundle) === undefined).map(describeDisplay)
+  const pictures = result.displays.length - texts.length
+  const value = (result.valueText ?? '').trimEnd()
   const short = (text = '') => clipEnd(text, Math.floor(charsMax * endShare))
   const { note = '', receipt } = result
   const { network } = receipt
@@ -42,8 +43,12 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
   const parts: Record<Part, string> = {
     stdout: result.stdout.trimEnd(),
     stderr: result.stderr.trimEnd(),
-    value: (result.valueText ?? '').trimEnd(),
-    display: describeDisplays(readable).trimEnd(),
+    value,
+    // A table that is the value of a program is displayed as well, with the same text.
+    display: texts
+      .filter((text) => text.trimEnd() !== value)
+      .join('\n')
+      .trimEnd(),
   }
   const room = divide(parts, charsMax - wordsMax - end.length - refusals.length - note.length)
   const lines = (Object.keys(shares) as Part[]).flatMap((name) => {
@@ -95,13 +100,9 @@ function divide(parts: Record<Part, string>, charsMax: number): Record<Part, num
 const readableTypes = ['text/markdown', 'text/plain', 'application/json', 'text/html'] as const
 
 /** A display without a readable format is replaced by the list of its types. */
-function describeDisplays(displays: readonly MimeBundle[]): string {
-  return displays
-    .map((bundle) => {
-      const type = readableTypes.find((name) => Object.hasOwn(bundle, name))
-      return type === undefined ? `[${Object.keys(bundle).join(', ')}]` : (bundle[type] ?? '')
-    })
-    .join('\n')
+function describeDisplay(bundle: MimeBundle): string {
+  const type = readableTypes.find((name) => Object.hasOwn(bundle, name))
+  return type === undefined ? `[${Object.keys(bundle).join(', ')}]` : (bundle[type] ?? '')
 }
 
 /** For a program with nothing else to show. */

@@ -65,6 +65,14 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     'stdout: x\n\nIncomplete: value, files. Make the value smaller to get all of it. Write smaller files to get all of them.',
   ],
   [
+    'a table that is the value and therefore displayed too',
+    {
+      valueText: '   a\n0  1',
+      displays: [{ 'text/plain': '   a\n0  1', 'text/html': '<table>' }, { 'text/plain': 'b' }],
+    },
+    'value:\n   a\n0  1\n\ndisplay: b',
+  ],
+  [
     'what an isolate refuses',
     { outcome: { kind: 'denied', what: "Security Error: Module 'fs' is not allowed" } },
     "The program was denied: Security Error: Module 'fs' is not allowed.",
