@@ -62,11 +62,13 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
   if (note !== '') lines.push(note)
   // Also for a program that succeeded: it may have caught the error and printed one that asks to try again.
   if (refusals !== '') lines.push(refusals)
-  if (result.truncated.length > 0) lines.push(describeTruncated(result.truncated))
+  if (result.truncated.length > 0) lines.push(describeTruncated(result))
   return lines.join('\n\n')
 }
 
-function describeTruncated(parts: RunData['truncated']): string {
+function describeTruncated({ truncated: parts, outcome }: RunData): string {
+  // The caller stopped the program; its parts need not be smaller.
+  if (outcome.kind === 'cancelled') return `Incomplete: ${parts.join(', ')}.`
   const advice = [
     ...(parts.some((part) => part !== 'files' && part !== 'value') ? ['Print less to see all of it.'] : []),
     ...(parts.includes('value') ? ['Make the value smaller to get all of it.'] : []),

@@ -65,6 +65,11 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
     'stdout: x\n\nIncomplete: value, files. Make the value smaller to get all of it. Write smaller files to get all of them.',
   ],
   [
+    'a file that was not fetched because the program was cancelled',
+    { outcome: { kind: 'cancelled' }, truncated: ['files'] },
+    'The program was cancelled.\n\nIncomplete: files.',
+  ],
+  [
     'a table that is the value and therefore displayed too',
     {
       valueText: '   a\n0  1',
