@@ -113,15 +113,16 @@ function failure({ step, outcome, last, hint }: Failure): LazaretError {
   })
 }
 
-function hintFor(last: string, offlineHint?: string): string {
+export function hintFor(last: string, offlineHint?: string): string {
   if (/No module named pip\b/.test(last))
     return 'Install pip for the Python that guests run on, such as python3-pip.'
   if (/THESE PACKAGES DO NOT MATCH THE HASHES|EINTEGRITY/.test(last))
     return 'A package is not what the lock says. Find out why before you make a new lock.'
+  // Before the next rule: pip says "No matching distribution" as well if it reached no source.
+  if (/could not resolve host|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|connection broken|network/i.test(last))
+    return 'Only the package sources can be reached: check them, name more with `environments.packageHosts`, or use `offline`.'
   if (/only-binary|No matching distribution|E404|ETARGET|ENOTCACHED/.test(last))
     return offlineHint ?? 'Check name and version.'
-  if (/resolve|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|connection broken|network/i.test(last))
-    return 'Only the package sources can be reached: check them, name more with `environments.packageHosts`, or use `offline`.'
   if (/error: command '?(?:gcc|cc|x86_64\S*)|not found: make|gyp ERR/.test(last))
     return 'A package has to be compiled: install a compiler, or use a wheel.'
   return 'The last lines of the installer say why.'

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { LastLines } from '../../src/environments/installer.ts'
+import { hintFor, LastLines } from '../../src/environments/installer.ts'
 import { createLazaret } from '../support/create-lazaret.ts'
 import { withoutNpm, withoutPip } from './packages.ts'
 import { useEnvironments } from './use-environments.ts'
@@ -98,6 +98,18 @@ test('the error for a package that is not found offline says where offline build
     await refused({ python: ['six'], findLinks: [links] }, /name and version.* `--find-links`/)
   }
   if (withoutNpm === false) await refused({ npm: ['no-such-package'] }, /`--npm-tarball`.*`--npm-cache`/)
+})
+
+test('the hint names the sources if the installer did not reach one, and only then', () => {
+  const unreached = [
+    "WARNING: Retrying after connection broken by 'NewConnectionError: [Errno -2] Name or service not known'",
+    'ERROR: No matching distribution found for six',
+  ]
+  assert.match(hintFor(unreached.join('\n')), /^Only the package sources can be reached/)
+  assert.match(hintFor('npm error code EAI_AGAIN'), /^Only the package sources can be reached/)
+  assert.equal(hintFor('ERROR: No matching distribution found for six'), 'Check name and version.')
+  const conflict = 'npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree'
+  assert.equal(hintFor(conflict), 'The last lines of the installer say why.')
 })
 
 test('the last lines of an installer are complete', () => {
