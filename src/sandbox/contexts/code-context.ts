@@ -9,7 +9,7 @@ import type { EntryEnd, EntryWishes } from './context-entry.ts'
 import type { ContextProcess } from './context-process.ts'
 import type { ContextProgram } from './context-program.ts'
 import { noteCalls, refuseEndlessWait } from './endless-calls.ts'
-import { forkRefused, nodeCannotFork, refusedByGuest } from './fork-obstacles.ts'
+import { forkRefused, interpreterHasEnded, nodeCannotFork, refusedByGuest } from './fork-obstacles.ts'
 import type { WaitingContext } from './waiting-context.ts'
 
 export interface ContextParts {
@@ -107,7 +107,7 @@ export class LiveContext {
   async #fork(): Promise<ContextProcess> {
     const process = this.#process
     if (this.parts.language !== 'python') throw forkRefused(nodeCannotFork)
-    if (process === undefined || process.isLost) throw forkRefused('Its interpreter has ended.')
+    if (process === undefined || process.isLost) throw forkRefused(interpreterHasEnded)
     const { outcome, isStateKept } = await this.#enter(process, forkWishes, { fork: true }).ended
     if (outcome.kind !== 'completed' || !isStateKept) throw refusedByGuest(undefined)
     if (outcome.exitCode !== 0) throw refusedByGuest(outcome.exitCode)

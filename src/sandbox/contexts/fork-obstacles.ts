@@ -30,6 +30,8 @@ export const refusedByGuest = (exitCode: number | undefined) =>
   forkRefused((exitCode !== undefined && byExitCode[exitCode]) || otherwise)
 export const refusedByStep = (errno: number) => forkRefused(byErrno[errno] ?? otherwise)
 
+export const interpreterHasEnded = 'Its interpreter has ended. The next code starts a fresh one.'
+
 /** V8 and libuv have threads from the start. */
 export const nodeCannotFork =
   'Node has several threads, and fork(2) copies only one; only contexts of Python can be forked.'

@@ -141,6 +141,18 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     await remove(sandbox, context)
   })
 
+  test('an interpreter that has ended cannot be forked; after the next code it can', async () => {
+    const context = await sandbox.createCodeContext()
+    await context.runCode('import os; os._exit(0)')
+    await assert.rejects(context.fork(), {
+      code: 'FORK_REFUSED',
+      message: /The next code starts a fresh one\.$/,
+    })
+    assert.equal(await valueOf(context.runCode('1 + 1')), 2)
+    await remove(sandbox, await context.fork())
+    await remove(sandbox, context)
+  })
+
   test('JavaScript and TypeScript cannot be forked, which is said at once', async () => {
     for (const language of ['javascript', 'typescript'] as const) {
       const context = await sandbox.createCodeContext({ language })
