@@ -94,7 +94,7 @@ async function createToken({ name, scopes, allow, rate, running, ...flags }: Cre
   if (mistake !== undefined)
     throw new UsageError(
       `${flagOf[mistake.field] ?? mistake.field} ${mistake.message}.`,
-      'lazaret token create --help has an example.',
+      'lazaret token --help has an example.',
     )
   await change(path, (tokens) => {
     if (tokens.some((one) => one.name === name))

@@ -179,6 +179,9 @@ test('a mistake in an option of a new token names the option, and creates no fil
     assert.ok(!stderr.includes(file), stderr)
   }
   assert.equal(existsSync(dirname(file)), false)
+  const { stderr } = await runCli([...create, '--name', 'a b'])
+  const hint = /lazaret (.*) has an example\./.exec(stderr)?.[1] ?? ''
+  assert.match((await runCli(hint.split(' '))).stdout, /^Examples:\n  lazaret token create/m)
 })
 
 test('the error for an unusable token file has a hint that helps', async () => {
