@@ -13,7 +13,7 @@ export const sandboxRows = {
   ENVIRONMENT_EXISTS: {
     kind: 'refusal',
     message: 'An environment with this name already exists.',
-    hint: 'Choose another name, or replace it: `lazaret env update`, or the option `replace`.',
+    hint: 'Choose another name, or replace it: `lazaret env update`, or the option `--replace` (`replace`).',
     httpStatus: 409,
     exitCode: 64,
     retryable: false,
