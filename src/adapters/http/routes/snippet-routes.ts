@@ -20,7 +20,7 @@ export const snippetRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/code-execution',
     scope: 'run',
-    summary: 'Run a program in a V8 isolate: `input` in, `output` out',
+    summary: 'Run a program in a V8 isolate: `inputData` in, `output` out',
     body: 'CodeExecutionRequest',
     status: 200,
     reply: 'CodeExecutionResult',
