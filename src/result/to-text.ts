@@ -34,7 +34,7 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
     })
   const texts = result.displays.filter((bundle) => findImage(bundle) === undefined).map(describeDisplay)
   const pictures = result.displays.length - texts.length
-  const value = (result.valueText ?? '').trimEnd()
+  const value = textOfValue(result)
   const short = (text = '') => clipEnd(text, Math.floor(charsMax * endShare))
   const { note = '', receipt } = result
   const { network } = receipt
@@ -64,6 +64,11 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
   if (refusals !== '') lines.push(refusals)
   if (result.truncated.length > 0) lines.push(describeTruncated(result))
   return lines.join('\n\n')
+}
+
+/** In JavaScript, a program that only prints has the value `undefined`, which says nothing. */
+function textOfValue({ value, valueText = '' }: RunData): string {
+  return value === undefined && valueText === 'undefined' ? '' : valueText.trimEnd()
 }
 
 function describeTruncated({ truncated: parts, outcome }: RunData): string {

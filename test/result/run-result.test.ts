@@ -30,6 +30,13 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
   ['nothing', {}, 'The program succeeded and printed nothing.'],
   ['a value', { valueText: '42' }, 'value: 42'],
   ['output and a value', { stdout: 'a\nb\n', valueText: '42' }, 'stdout:\na\nb\n\nvalue: 42'],
+  ['JavaScript without a value', { stdout: 'a', valueText: 'undefined' }, 'stdout: a'],
+  [
+    'JavaScript without a value and output',
+    { valueText: 'undefined' },
+    'The program succeeded and printed nothing.',
+  ],
+  ['a text that says undefined', { value: 'undefined', valueText: "'undefined'" }, "value: 'undefined'"],
   ['an exit code', { outcome: { kind: 'completed', exitCode: 3 } }, 'The program ended with exit code 3.'],
   [
     'an error that stderr has already',
