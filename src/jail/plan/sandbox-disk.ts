@@ -36,6 +36,8 @@ export function planSandboxDisk(
     { name: 'home', mode: 0o755, path: guestHome.slice(1) },
     { name: 'home/.local', mode: 0o755 },
     { name: `home/${ownPrograms}`, mode: 0o755 },
+    // `npm ls -g` fails without it.
+    { name: 'home/.local/lib', mode: 0o755 },
   ]
   const programs: PlanRecord[] =
     corepack === undefined

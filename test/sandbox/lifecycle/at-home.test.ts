@@ -8,7 +8,7 @@ import type { ExecResult } from '../../../src/index.ts'
 import { guestHome } from '../../../src/jail/plan/place.ts'
 import { useSandbox } from '../use-sandbox.ts'
 
-const { sandbox } = await useSandbox()
+const { lazaret, sandbox } = await useSandbox()
 
 interface Work {
   /** Beside the repository, which is the folder `cloned`. */
@@ -129,6 +129,13 @@ test('npm installs for the user, and the shell finds the installed programs', as
   assert.equal(made.exitCode, 0, outputOf(made))
   assert.equal((await sandbox.exec('greet')).stdout, 'greetings\n')
   assert.match((await sandbox.exec('command -v greet')).stdout, /\/\.local\/bin\/greet$/m)
+})
+
+test('npm lists the global packages, even before the first', async (context) => {
+  if (await lacks(context, 'npm')) return
+  await using fresh = await lazaret.sandbox()
+  const listed = await fresh.exec('npm ls -g')
+  assert.equal(listed.exitCode, 0, outputOf(listed))
 })
 
 test('npx runs a program of the project', async (context) => {
