@@ -21,7 +21,9 @@ export class Quotas {
     const count = this.#running.get(name) ?? 0
     if (count >= running)
       throw new LazaretError('CLIENT_QUEUE_FULL', {
-        detail: `The token already has ${running} running pieces of work.`,
+        message: 'The token has too many pieces of work at one time.',
+        detail: `It may have ${running}.`,
+        hint: 'Wait until one ends. The operator sets this with `--running`.',
         retryAfterMs: 1000,
       })
     if (perMinute !== undefined) this.#limiterOf(perMinute).take(name)
