@@ -17,6 +17,7 @@ import type { CellParts } from '../work/cold-worker.ts'
 import { holdLimits, holdParked, parkSpec } from '../work/guest-start.ts'
 import type { GuestGround, Job } from '../work/guest-start.ts'
 import { writeGuestRequest } from '../work/guest-request.ts'
+import { GuestWriter } from '../channel/guest-writer.ts'
 import { frameMessage } from '../channel/message-frame.ts'
 import type { Program } from '../runtime.ts'
 import { standWaiting } from '../work/waiting-cell.ts'
@@ -110,8 +111,9 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     const request = writeIsolateRequest(job)
     this.#allow(limits.memoryBytes, { built, on, program })
     cell.hold(true)
-    // Sent first, so that the worker wakes up while the host prepares to receive its messages.
-    stream.write(frameMessage(JSON.stringify(request)))
+    // Sent first, so that the worker wakes up while the host prepares to receive its messages. A part of an answer to the
+    // last program may still wait: the request must not overtake it.
+    GuestWriter.of(stream, this.#parts.clock).write(frameMessage(JSON.stringify(request)))
     const oomKills = () => ground.cgroup?.oomKills() ?? 0
     const run = new IsolateRun({
       spec,
