@@ -10,17 +10,23 @@ const lengthBytes = 4
 /** Calls back for each message, in order. The process exits when the host closes the channel. */
 export function onMessage(take: (message: unknown) => void): void {
   const socket = new Socket({ fd: channelDescriptor, readable: true, writable: false })
-  let rest: Buffer = Buffer.alloc(0)
+  let pieces: Buffer[] = []
+  let missingBytes = lengthBytes
   socket.on('data', (chunk: Buffer) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    // A long message arrives in many pieces. They are joined only once it is complete.
+    pieces.push(chunk)
+    missingBytes -= chunk.length
+    if (missingBytes > 0) return
+    let rest: Buffer = Buffer.concat(pieces)
     for (;;) {
-      if (rest.length < lengthBytes) return
-      const end = lengthBytes + rest.readUInt32LE(0)
-      if (rest.length < end) return
+      const end = lengthBytes + (rest.length < lengthBytes ? 0 : rest.readUInt32LE(0))
+      missingBytes = end - rest.length
+      if (missingBytes > 0) break
       const json = rest.toString('utf8', lengthBytes, end)
       rest = rest.subarray(end)
       take(JSON.parse(json))
     }
+    pieces = [rest]
   })
   socket.on('close', () => process.exit(0))
   socket.on('error', () => process.exit(0))
