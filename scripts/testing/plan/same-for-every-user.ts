@@ -56,7 +56,7 @@ export const sameForEveryUser = [
   ...['block-the-loop', 'costly-messages', 'search-the-log'].map(
     (name) => `test/escape/host/${name}.test.ts`,
   ),
-  'test/escape/files/archive-of-many.test.ts',
+  ...['archive-of-many', 'costly-patterns'].map((name) => `test/escape/files/${name}.test.ts`),
   ...['conceal-last-line', 'forged-calls', 'forged-frames', 'overflow-in-host-calls'].map(
     (name) => `test/escape/outcome/${name}.test.ts`,
   ),

@@ -5,7 +5,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import { languages, realms, runtimeNames } from '../../core/request.ts'
 import type { RunRequest, RunSpec } from '../../core/request.ts'
 import type { JobHandles } from '../../runtimes/work/guest-start.ts'
-import { explainBadPattern } from '../../runtimes/collect/pattern.ts'
+import { findBadPattern } from '../../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkRealm } from './check-realm.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
@@ -53,9 +53,13 @@ const workspacePath = text.refine(isWorkspacePath, {
   error: 'must be a relative path without `.`, `..`, empty or over-long parts',
 })
 
-const glob = text.refine((value) => explainBadPattern(value) === undefined, {
-  error: (issue) => explainBadPattern(issue.input as string),
-})
+const globs = z
+  .array(text)
+  .max(globsMax)
+  .superRefine((patterns, context) => {
+    const bad = findBadPattern(patterns)
+    if (bad !== undefined) context.addIssue({ code: 'custom', path: [bad.index], message: bad.problem })
+  })
 
 /** Files of the workspace by relative path. */
 export const filesSchema = named
@@ -81,7 +85,7 @@ export const runFields = z.strictObject({
   input: z.unknown().optional(),
   args: z.array(argument).max(1000).optional(),
   files: filesSchema.optional(),
-  collect: z.array(glob).max(globsMax).optional(),
+  collect: globs.optional(),
   stdin: bytes.optional(),
   env: named
     .pipe(

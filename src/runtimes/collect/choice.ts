@@ -25,8 +25,14 @@ export async function chooseFiles(
   const files: ListedFile[] = []
   let { isComplete } = listing
   for (const { path, bytes, isNameable } of listing.entries) {
-    if (deadline.isDue && (await deadline.isOver())) return { files: [], isComplete: false }
-    if (!patterns.some(({ matches }) => matches(path))) continue
+    let isWanted = false
+    for (const { matches } of patterns) {
+      // Before each pattern: all of them together may take a second for one path.
+      if (deadline.isDue && (await deadline.isOver())) return { files: [], isComplete: false }
+      isWanted = matches(path)
+      if (isWanted) break
+    }
+    if (!isWanted) continue
     if (isNameable) files.push({ path, bytes })
     else isComplete = false
   }

@@ -87,14 +87,15 @@ async function listFiles(
 /** The smallest set of folders that contain everything that can match. */
 function findBases(patterns: readonly Pattern[]): string[] {
   const all = new Set(patterns.map(({ base }) => base))
-  const isInside = (base: string) => all.has('.') || listParents(base).some((parent) => all.has(parent))
+  const isInside = (base: string) => all.has('.') || hasParent(base, all)
   const bases = [...all].filter((base) => base === '.' || !isInside(base))
   return bases.length > basesMax ? ['.'] : bases
 }
 
-function listParents(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+function hasParent(path: string, folders: ReadonlySet<string>): boolean {
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+    if (folders.has(path.slice(0, at))) return true
+  return false
 }
 
 async function readFiles(

@@ -1,8 +1,9 @@
 /** Bounds how long work may take in total, and how long it may block the event loop. */
 import type { Clock } from '../../core/clock.ts'
+import { loopTurns } from '../channel/loop-turns.ts'
 
-/** How long work may block the host at one time. */
-const sliceMs = 8
+/** How long work may block the host before it sees whether the turn of the loop is over, which all runs share. */
+const sliceMs = 1
 
 /** Is over when the time is up or the caller aborts. */
 export class Deadline {
@@ -41,7 +42,8 @@ export class Deadline {
   async isOver(): Promise<boolean> {
     const now = this.#clock.now()
     if (now >= this.#sliceEnd) {
-      await new Promise<void>((resolve) => this.#clock.after(0, resolve))
+      loopTurns.spend(now - this.#sliceEnd + sliceMs)
+      if (loopTurns.isOver) await new Promise<void>((resolve) => loopTurns.wait(resolve))
       this.#sliceEnd = this.#clock.now() + sliceMs
     }
     return now >= this.#end || this.#signal?.aborted === true

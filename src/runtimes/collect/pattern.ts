@@ -15,21 +15,48 @@ export interface Pattern {
 
 const patternCharactersMax = 1024
 const alternativesMax = 64
+/**
+ * Of the alternatives of all patterns together. Each takes a hundred bytes of memory when it is parsed, and time for each
+ * file.
+ */
+const expandedCharactersMax = 64 * 1024
 const workspace = '/workspace'
 /** The special characters of globs. */
 const magic = /[*?[\]{}\\]/
 
 /** Why a text is not a valid pattern, or undefined. */
 export function explainBadPattern(text: string): string | undefined {
+  return findBadPattern([text])?.problem
+}
+
+/** The first text of a list that is not a valid pattern, or with which the list has too many alternatives. */
+export function findBadPattern(
+  texts: readonly string[],
+): { readonly index: number; readonly problem: string } | undefined {
+  let charactersLeft = expandedCharactersMax
+  for (const [index, text] of texts.entries()) {
+    const alternatives = expandPattern(text, charactersLeft)
+    if (typeof alternatives === 'string') return { index, problem: alternatives }
+    charactersLeft -= lengthOf(alternatives)
+  }
+  return undefined
+}
+
+/** The alternatives, or why the text is not a valid pattern. */
+function expandPattern(text: string, charactersMax: number): readonly string[] | string {
   if (text.length === 0) return 'must not be empty'
   if (text.length > patternCharactersMax) return `is longer than ${patternCharactersMax} characters`
   const alternatives = expandBraces(toRelative(text))
   if (alternatives === undefined) return `has more than ${alternativesMax} alternatives in braces`
+  if (lengthOf(alternatives) > charactersMax)
+    return `has alternatives in braces that are too long: with those before it, more than ${expandedCharactersMax} characters`
   const isOutside = (path: string) => path !== '' && path.split('/').some((part) => /^\.{0,2}$/.test(part))
   return alternatives.some(isOutside)
     ? 'must be a path below /workspace, without `.`, `..` or empty parts'
-    : undefined
+    : alternatives
 }
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
 
 /** Expands the braces of a valid pattern, and parses each alternative. */
 export function parsePattern(text: string): Pattern[] {
@@ -101,29 +128,29 @@ function expandBraces(text: string): string[] | undefined {
 
 /** Returns a copy of the text for each alternative of its first pair of braces that contains a comma. */
 function findBraces(text: string): string[] | undefined {
-  for (let start = 0; start < text.length; start++) {
-    if (text[start] === '\\') start++
-    else if (text[start] === '{') {
-      const marks = findMarks(text, start)
-      const end = marks?.at(-1)
-      if (marks === undefined || end === undefined || marks.length < 3) continue
-      const options = marks.slice(1).map((mark, index) => text.slice((marks[index] ?? 0) + 1, mark))
-      return options.map((option) => text.slice(0, start) + option + text.slice(end + 1))
-    }
-  }
-  return undefined
+  const marks = findMarks(text)
+  const [start, end] = [marks?.[0], marks?.at(-1)]
+  if (marks === undefined || start === undefined || end === undefined) return undefined
+  const options = marks.slice(1).map((mark, index) => text.slice((marks[index] ?? 0) + 1, mark))
+  return options.map((option) => text.slice(0, start) + option + text.slice(end + 1))
 }
 
-/** The offsets of an opening brace, its commas and its closing brace. */
-function findMarks(text: string, start: number): number[] | undefined {
-  const marks = [start]
-  let depth = 0
-  for (let at = start; at < text.length; at++) {
+/**
+ * The offsets of the opening brace, the commas and the closing brace of that pair. Reads the text once: clients choose it, and
+ * it may be a thousand opening braces.
+ */
+function findMarks(text: string): number[] | undefined {
+  const open: number[][] = []
+  let first: number[] | undefined
+  for (let at = 0; at < text.length; at++) {
     const character = text[at]
     if (character === '\\') at++
-    else if (character === '{') depth++
-    else if (character === ',' && depth === 1) marks.push(at)
-    else if (character === '}' && --depth === 0) return [...marks, at]
+    else if (character === '{') open.push([at])
+    else if (character === ',') open.at(-1)?.push(at)
+    else if (character === '}') {
+      const marks = [...(open.pop() ?? []), at]
+      if (marks.length > 2 && (first === undefined || (marks[0] ?? 0) < (first[0] ?? 0))) first = marks
+    }
   }
-  return undefined
+  return first
 }
