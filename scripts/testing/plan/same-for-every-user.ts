@@ -56,7 +56,9 @@ export const sameForEveryUser = [
   ...['block-the-loop', 'costly-messages', 'search-the-log'].map(
     (name) => `test/escape/host/${name}.test.ts`,
   ),
-  ...['archive-of-many', 'costly-patterns'].map((name) => `test/escape/files/${name}.test.ts`),
+  ...['archive-of-many', 'costly-paths', 'costly-patterns'].map(
+    (name) => `test/escape/files/${name}.test.ts`,
+  ),
   ...['conceal-last-line', 'forged-calls', 'forged-frames', 'overflow-in-host-calls'].map(
     (name) => `test/escape/outcome/${name}.test.ts`,
   ),

@@ -22,7 +22,8 @@ export function checkSizes(spec: RunSpec, limits: Limits): void {
     name: 'the maximum',
     most: stringBytesMax,
   })
-  const entries = 1 + Object.keys(files).length + new Set(Object.keys(files).flatMap(listFolders)).size
+  const paths = Object.keys(files)
+  const entries = 1 + paths.length + surveyPaths(paths).folders
   const entriesMax = inodesMax(limits.diskBytes)
   if (entries <= entriesMax) return
   throw new LazaretError('INPUT_TOO_LARGE', {
@@ -30,10 +31,31 @@ export function checkSizes(spec: RunSpec, limits: Limits): void {
   })
 }
 
-/** `a/b/c` is in `a` and `a/b`. */
-export function listFolders(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+/** In how many folders these files are, and one of them that is also a folder of another. Reads each path once. */
+export function surveyPaths(paths: readonly string[]): {
+  readonly folders: number
+  readonly fileInFile: string | undefined
+} {
+  // With NUL, which no path has, in place of slashes, what is in a folder comes right after a file of that name.
+  // (`replaceAll` takes three times as long.)
+  const sorted = paths.map((path) => path.split('/').join('\0')).sort()
+  let [folders, before] = [0, '']
+  let fileInFile: string | undefined
+  for (const path of sorted) {
+    const same = lengthInCommon(before, path)
+    if (same > 0 && same === before.length && path[same] === '\0') fileInFile ??= before.replaceAll('\0', '/')
+    // The folders before that are those of the last path, too.
+    for (let at = path.indexOf('\0', same); at !== -1; at = path.indexOf('\0', at + 1)) folders++
+    before = path
+  }
+  return { folders, fileInFile }
+}
+
+function lengthInCommon(one: string, other: string): number {
+  const most = Math.min(one.length, other.length)
+  let at = 0
+  while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  return at
 }
 
 function refuseAbove(

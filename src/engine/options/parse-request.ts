@@ -6,7 +6,7 @@ import { languages, realms, runtimeNames } from '../../core/request.ts'
 import type { RunRequest, RunSpec } from '../../core/request.ts'
 import type { JobHandles } from '../../runtimes/work/guest-start.ts'
 import { findBadPattern } from '../../runtimes/collect/pattern.ts'
-import { listFolders } from './check-sizes.ts'
+import { surveyPaths } from './check-sizes.ts'
 import { checkRealm } from './check-realm.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
 import { environmentNameSchema } from '../../environments/read-spec.ts'
@@ -21,6 +21,8 @@ const argumentBytesMax = 128 * 1024 - 1
 const nameBytesMax = 255
 const filesMax = 10_000
 const pathDepthMax = 64
+/** Of all files together. Reading more would block the event loop for too long. */
+const pathsLengthMax = 4 * 1024 * 1024
 const variablesMax = 1000
 const globsMax = 64
 
@@ -63,10 +65,18 @@ const globs = z
 
 /** Files of the workspace by relative path. */
 export const filesSchema = named
+  // First, because the other checks read every path.
+  .refine((files) => !isObject(files) || Object.keys(files).length <= filesMax, {
+    error: `more than ${filesMax} files`,
+  })
+  .refine((files) => !isObject(files) || Object.keys(files).join('').length <= pathsLengthMax, {
+    error: `paths of more than ${pathsLengthMax} characters`,
+  })
   .pipe(z.record(workspacePath, bytes))
-  .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
-  .refine((files) => findFileInFile(files) === undefined, {
-    error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
+  .superRefine((files, context) => {
+    const { fileInFile } = surveyPaths(Object.keys(files))
+    if (fileInFile !== undefined)
+      context.addIssue({ code: 'custom', message: `${fileInFile} is a file and a folder` })
   })
 
 function callback<T>() {
@@ -185,15 +195,13 @@ export function parseRequest(input: RunRequest): ParsedRequest {
 
 function isWorkspacePath(path: string): boolean {
   const parts = path.split('/')
-  const isName = (part: string) =>
-    part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= nameBytesMax
+  const isName = (part: string) => part !== '' && part !== '.' && part !== '..' && isShortName(part)
   return parts.length <= pathDepthMax && parts.every(isName)
 }
 
-/** The name of a file that is also a folder of another one. */
-function findFileInFile(files: object): string | undefined {
-  const folders = new Set(Object.keys(files).flatMap(listFolders))
-  return Object.keys(files).find((path) => folders.has(path))
+/** A character takes at most three bytes, and measuring a name takes longer than all other checks. */
+function isShortName(name: string): boolean {
+  return name.length * 3 <= nameBytesMax || Buffer.byteLength(name) <= nameBytesMax
 }
 
 function isObject(value: unknown): value is object {
