@@ -98,9 +98,11 @@ const namedSetsMax = 8
 function decodeRegExp({ source, flags }: Fields, isTrusted: boolean): unknown {
   if (typeof source !== 'string' || typeof flags !== 'string') return malformed
   if (isTrusted) return createRegExp(source, flags)
-  if (source.length > sourceLengthMax || source.split(/\\p/i, namedSetsMax + 2).length > namedSetsMax + 1)
-    return malformed
-  return createRegExp(source, flags)
+  return isCheapPattern(source) ? createRegExp(source, flags) : malformed
+}
+
+export function isCheapPattern(source: string): boolean {
+  return source.length <= sourceLengthMax && source.split(/\\p/i, namedSetsMax + 2).length <= namedSetsMax + 1
 }
 
 function createRegExp(source: string, flags: string): unknown {

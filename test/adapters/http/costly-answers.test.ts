@@ -126,3 +126,23 @@ test(
     )
   },
 )
+
+test(
+  'a wait for a line that matches hundreds of named sets does not block the server',
+  { skip },
+  async () => {
+    await using here = await serveHere()
+    assert.equal((await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })).status, 201)
+    const process = { command: 'exec sleep 86004', id: 'p' }
+    assert.equal((await send(here.url, '/v1/sandboxes/box/processes', { body: process })).status, 201)
+    let attempt = 0
+    const wait = () => {
+      // The engine remembers patterns that it has compiled.
+      const log = { source: `${attempt++}${'\\p{RGI_Emoji}'.repeat(290)}`, flags: 'vi' }
+      return send(here.url, '/v1/sandboxes/box/processes/p/wait', { body: { log, timeout: 1 } })
+    }
+    const { status, json } = await keepLoopFree('a wait for named sets', wait)
+    assert.equal(status, 400)
+    assert.match(String(json['detail']), /more than 8 named sets/)
+  },
+)
