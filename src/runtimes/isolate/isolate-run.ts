@@ -92,7 +92,7 @@ export class IsolateRun {
     return this.#ready
   }
 
-  /** Whether its worker ended unexpectedly, and not because it ran out of memory. */
+  /** Whether its worker ended unexpectedly, and its program is not to blame. */
   get hasCrashed(): boolean {
     return this.#hasCrashed
   }
@@ -103,7 +103,7 @@ export class IsolateRun {
     this.#isWorkerSpent = true
     const oomKills = this.#parts.oomKills()
     const isOutOfMemory = oomKills > 0 || engineGaveUp.test(printed)
-    this.#hasCrashed = !isOutOfMemory
+    this.#hasCrashed = !isOutOfMemory && !isFault(report)
     this.#finish({
       // The process never exits on its own while it runs a program.
       end: report?.end.by === 'signal' ? report.end : { by: 'signal', signal: 'SIGKILL' },
@@ -195,6 +195,17 @@ export class IsolateRun {
 /** What V8 prints when it aborts the process for lack of memory: `is_heap_oom` in an isolate, otherwise a sentence. */
 const engineGaveUp =
   /(?:^is_heap_oom|out of memory|OOM|[Aa]llocation failed|invalid (?:array|table) (?:length|size))/m
+
+/** With these the kernel, or the engine itself, ends a process that has made a fault. */
+const faults = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP', 'SIGABRT', 'SIGSYS']
+
+/**
+ * Programs can cause faults, such as TypeScript that is nested too deeply for the compiler. If they counted as crashes, three
+ * such programs would take the worker's slot from everybody.
+ */
+function isFault(report: ProcessReport | null): boolean {
+  return report?.end.by === 'signal' && faults.includes(report.end.signal)
+}
 
 function countOf(claimed: unknown): number {
   return typeof claimed === 'number' && claimed >= 0 && Number.isFinite(claimed) ? claimed : 0

@@ -124,6 +124,18 @@ test('programs that exhaust memory or time, or are aborted, do not count as cras
   assert.deepEqual(messages, [])
 })
 
+test('programs on which the compiler crashes do not count as crashes', async () => {
+  const { service, messages } = observed({ poolSize: 1, maxCrashesPerWorker: 1 })
+  await using _ = service
+  for (const nested of ['(', '[']) {
+    const code = `let a: unknown = ${nested.repeat(100_000)}`
+    const { error, errorType } = await service.execute({ code, language: 'typescript' })
+    assert.deepEqual([error, errorType], ['Worker process crashed', 'RUNTIME_ERROR'])
+    assert.equal((await service.execute(quick)).output, 1)
+  }
+  assert.deepEqual(messages, [])
+})
+
 test('an observer that throws has no effect on others', async () => {
   const fail = (): never => {
     throw new Error('an observer')
