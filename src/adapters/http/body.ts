@@ -25,30 +25,38 @@ export class BodyRefused extends Error {
   }
 }
 
+/** This part of the bytes of all bodies is free for each of them: one client's large bodies must not refuse small ones of others. */
+const freeShare = 1 / 4096
+
 /** What all requests hold at this moment. */
 export class BodyBudget {
   readonly #bounds: BodyBounds
+  readonly #freeBytes: number
   #bytes = 0
 
   constructor(bounds: BodyBounds) {
     this.#bounds = bounds
+    this.#freeBytes = Math.floor(bounds.allBodiesBytesMax * freeShare)
   }
 
   async read(request: IncomingMessage): Promise<HeldBody> {
     const { bodyBytesMax, allBodiesBytesMax } = this.#bounds
     const chunks: Buffer[] = []
     let bytes = 0
+    let counted = 0
     const release = (): void => {
-      this.#bytes -= bytes
-      bytes = 0
+      this.#bytes -= counted
+      counted = 0
     }
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) {
         bytes += chunk.length
-        this.#bytes += chunk.length
+        const before = counted
+        counted = Math.max(0, bytes - this.#freeBytes)
+        this.#bytes += counted - before
         if (bytes > bodyBytesMax)
           throw new BodyRefused(413, `A body has at most ${bodyBytesMax} bytes.`, 'bodyBytesMax')
-        if (this.#bytes > allBodiesBytesMax)
+        if (counted > 0 && this.#bytes > allBodiesBytesMax)
           throw new BodyRefused(503, 'Too many large requests at one time.')
         chunks.push(chunk)
       }

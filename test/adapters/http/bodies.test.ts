@@ -1,7 +1,10 @@
 /** The memory that clients' requests occupy in the server until they end. */
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { BodyBudget } from '../../../src/adapters/http/body.ts'
 import { eventually } from '../../support/eventually.ts'
 import { adaToken, send, serveHere } from './serve-here.ts'
 
@@ -23,6 +26,16 @@ test('a body counts towards the limit until its request ends', async () => {
   await send(here.url, `/v1/run/${id}`, { method: 'DELETE' })
   assert.equal((await first).status, 200)
   assert.equal((await send(here.url, '/v1/run', other)).status, 200)
+})
+
+test('bodies that hold all bytes leave room for small ones', async () => {
+  const budget = new BodyBudget({ bodyBytesMax: 8_000_000, allBodiesBytesMax: 4_096_000 })
+  const read = (length: number) =>
+    budget.read(Readable.from([Buffer.alloc(length)]) as unknown as IncomingMessage)
+  using large = await read(4_096_000)
+  await assert.rejects(read(3000), { status: 503 })
+  using small = await read(1000)
+  assert.deepEqual([large.bytes.length, small.bytes.length], [4_096_000, 1000])
 })
 
 test('pipelined requests end with their connection', async () => {
