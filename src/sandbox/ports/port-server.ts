@@ -64,9 +64,17 @@ export class PortServer {
 
   /** A Unix socket has no reset. */
   #reset(socket: Socket): void {
-    if (this.#canReset) socket.resetAndDestroy()
+    if (this.#canReset && !isShuttingDown(socket)) socket.resetAndDestroy()
     else socket.destroy()
   }
+}
+
+/**
+ * All bytes were taken, and the end is on its way. A reset fails then (EINVAL of libuv), and Node never closes the
+ * socket: its descriptor stays open, and the process spins instead of exiting.
+ */
+function isShuttingDown({ writableEnded, writableFinished, writableLength }: Socket): boolean {
+  return writableEnded && !writableFinished && writableLength === 0
 }
 
 async function sendAll(socket: Socket, process: FileProcess, first: FirstRequest): Promise<void> {

@@ -38,6 +38,31 @@ for (const address of ['127.0.0.1', '::1', '0.0.0.0'])
     )
   })
 
+test('a port that closes while a server ends its answer leaves no socket', async () => {
+  await using sandbox = await lazaret.sandbox()
+  // It closes each connection, so the host shuts its socket down about when the answer arrives.
+  const server = await sandbox.startProcess('python3 -m http.server 3000')
+  await server.waitForPort(3000)
+  const countSockets = () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+  const before = countSockets()
+  for (let attempt = 0; attempt < 120; attempt++) {
+    const exposed = await sandbox.exposePort(3000)
+    const client = connect(Number(new URL(exposed.url).port), '127.0.0.1')
+    client.on('error', () => undefined)
+    const closed = new Promise((resolve) => client.once('close', resolve))
+    client.write('GET / HTTP/1.0\r\nHost: localhost\r\n\r\n')
+    await once(client, 'data')
+    for (let turn = 0; turn < attempt % 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+    await exposed.close()
+    client.destroy()
+    await closed
+  }
+  // Sockets are closed in the next turn of the event loop.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(countSockets(), before)
+})
+
 test('WebSockets pass in both directions', async () => {
   await using sandbox = await serve()
   await using exposed = await sandbox.exposePort(3000)
