@@ -1,5 +1,5 @@
 /*
- * What happens to the processes that were started: their streams and their ends.
+ * What happens to the processes that were started, until their ends (ends.h).
  */
 #ifndef LAZARET_GUESTS_H
 #define LAZARET_GUESTS_H
@@ -11,8 +11,7 @@ void read_output(struct spawn *spawn, int stream);
 void note_channel(struct spawn *spawn);
 void forget_channel_note(struct spawn *spawn);
 void close_channel(struct spawn *spawn);
-void reap(void);
-bool finish_spawn(struct spawn *spawn, uint8_t exit_code);
-void advance(struct spawn *spawn);
+void close_and_forget(int *fd);
+void close_inlets(struct spawn *spawn);
 
 #endif

@@ -8,6 +8,7 @@
 #include "spawns.h"
 #include "files/put.h"
 #include "serve/begin.h"
+#include "serve/ends.h"
 #include "serve/guests.h"
 #include "serve/streams/inlets.h"
 #include "serve/splits.h"

@@ -12,6 +12,7 @@
 #include "record.h"
 #include "spawns.h"
 #include "serve/streams/drains.h"
+#include "serve/ends.h"
 #include "serve/guests.h"
 #include "serve/requests.h"
 #include "serve/splits.h"

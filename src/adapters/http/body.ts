@@ -25,7 +25,7 @@ export class BodyRefused extends Error {
   }
 }
 
-/** This part of the bytes of all bodies is free for each of them: one client's large bodies must not refuse small ones of others. */
+/** This part of all bodies' bytes is free for each body: one client's large bodies must not refuse others' small ones. */
 const freeShare = 1 / 4096
 
 /** What all requests hold at this moment. */

@@ -72,21 +72,27 @@ export function explainFailure(
   around: Surroundings = lookAround(),
 ): LazaretError {
   const record = failure.record === null ? null : (plan.records[failure.record] ?? null)
-  const [name, meaning] = getSystemErrorMap().get(-failure.errno) ?? [
-    `errno ${failure.errno}`,
-    'unknown error',
-  ]
+  const [name] = systemError(failure.errno)
   const place = record === null ? '' : ` (${describeRecord(record)})`
   const refusal = { record, step: failure.step, errno: name }
   const lower = record === null ? undefined : findLower(record, plan.records, failure.step)
   const hint = adviseOn(refusal, around)
-  const detail = `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`
+  const detail = `Step "${failure.step}"${place} failed: ${describeErrno(failure.errno)}.`
   if (lower !== undefined && isViewRefusal(refusal)) return new ViewRefused(lower, { detail })
   if (hint === undefined) return new LazaretError('CELL_FAILED', { detail })
   if (isExhaustion(refusal, around)) return new LazaretError('CELL_FAILED', { detail, hint })
   return isOfWall(plan.wall, refusal)
     ? new WallRefused(plan.wall, { detail, hint })
     : new LazaretError('JAIL_UNAVAILABLE', { detail, hint })
+}
+
+/** `EACCES, permission denied`. */
+export function describeErrno(errno: number): string {
+  return systemError(errno).join(', ')
+}
+
+function systemError(errno: number): readonly [name: string, meaning: string] {
+  return getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown error']
 }
 
 /**

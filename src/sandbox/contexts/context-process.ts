@@ -12,7 +12,7 @@ import type { Limits } from '../../core/limits.ts'
 import type { Exceeded } from '../../result/exit.ts'
 import type { StepFailure } from '../../jail/cell/cell-reports.ts'
 import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/cell/guest-process.ts'
-import { explainFailure } from '../../jail/launch/launch.ts'
+import { explainStart } from '../explain-start.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
 import { heldBy } from '../../jail/limits/plan-limits.ts'
 import { Channel } from '../../runtimes/channel/channel.ts'
@@ -88,7 +88,7 @@ export class ContextProcess implements ProcessListener {
     }
     this.#isFork = origin !== undefined
     const explain = (failure: StepFailure) =>
-      this.#isFork ? refusedByStep(failure.errno) : explainFailure(failure, plan)
+      this.#isFork ? refusedByStep(failure.errno) : explainStart(failure, plan)
     this.#id = cell.spawn(spec, this, (failure) => this.#fail(explain(failure)))
     cell.ready.then(
       (facts) => (this.#facts = facts),

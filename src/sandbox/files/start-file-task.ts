@@ -6,10 +6,10 @@ import { constants } from 'node:os'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/cell/guest-process.ts'
-import { explainFailure } from '../../jail/launch/launch.ts'
 import { planFileRlimits } from '../../jail/limits/rlimits.ts'
 import { requireConfined } from '../../runtimes/work/observed.ts'
 import { ProcessLife } from '../../runtimes/work/process-life.ts'
+import { explainStart } from '../explain-start.ts'
 import type { Spaces } from '../spaces.ts'
 import type { FileExit, FileProcess } from './file-process.ts'
 
@@ -64,7 +64,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
     }
     this.#life.until(() => this.#calmDown())
     this.#listen()
-    this.#id = user.cell.spawn(spec, this, (failure) => this.#fail(explainFailure(failure, user.plan)))
+    this.#id = user.cell.spawn(spec, this, (failure) => this.#fail(explainStart(failure, user.plan)))
   }
 
   async write(bytes: Uint8Array): Promise<void> {

@@ -26,3 +26,15 @@ test('a command with a missing folder does not run', async () => {
     [1, '', 'Failed to change directory to /nowhere\n'],
   )
 })
+
+test('a workspace that commands have closed to themselves is their doing, and can be opened again', async () => {
+  await using sandbox = await lazaret.sandbox()
+  await sandbox.exec('chmod 0 /workspace')
+  const closed = { code: 'FILE_REFUSED', kind: 'refusal', message: /cannot be entered: EACCES/ }
+  await assert.rejects(sandbox.readFile('a'), closed)
+  await assert.rejects(sandbox.runCode('1'), closed)
+  assert.equal((await sandbox.exec('chmod 755 /workspace', { cwd: '/tmp' })).exitCode, 0)
+  await sandbox.writeFile('a', 'back')
+  assert.equal(await sandbox.readFile('a'), 'back')
+  assert.equal((await sandbox.runCode('1 + 1')).value, 2)
+})

@@ -50,6 +50,12 @@ uint64_t private_bytes(const char *pid) {
   return read_status(path, &bytes) ? bytes : private_bytes_of_threads(pid);
 }
 
+bool has_no_memory(pid_t pid) {
+  char text[24];
+  snprintf(text, sizeof text, "%ld", (long)pid);
+  return private_bytes(text) == 0;
+}
+
 /* ---- the survey ---- */
 
 /* Divides shared pages among the processes that share them. */
