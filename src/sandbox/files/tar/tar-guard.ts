@@ -12,6 +12,7 @@ export interface TarBounds {
 }
 
 const blockBytes = 512
+const zeroBlock = Buffer.alloc(blockBytes)
 const typeAt = 156
 const sizeAt = 124
 const sizeEnd = 136
@@ -88,7 +89,7 @@ class TarGuard {
   #takeHeader(): void {
     this.#headerBytes = 0
     // The end of the archive. The library checks that nothing follows.
-    if (this.#header.every((byte) => byte === 0)) return
+    if (this.#header.equals(zeroBlock)) return
     // Each entry may have a long name, a long target and an extended header.
     if (++this.#headers > this.#bounds.entriesMax * 4) throw refuse('it has too many headers.')
     const type = String.fromCharCode(this.#header[typeAt] ?? 0)
