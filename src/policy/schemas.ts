@@ -98,10 +98,12 @@ const wording: z.core.$ZodErrorMap = (issue) => {
 export const parsing: z.core.ParseContext<z.core.$ZodIssue> = { error: wording, jitless: true }
 
 function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
-  const unknown = `unknown key ${keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
+  const shown = keys.slice(0, issuesShown)
+  const others = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : ''
+  const unknown = `unknown key ${shown.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}${others}`
   if (!(schema instanceof z.ZodObject)) return unknown
   const { shape } = schema
-  const meant = keys.flatMap((key) => limitMeantBy(key, shape))
+  const meant = shown.flatMap((key) => limitMeantBy(key, shape))
   const advice = meant.length === 0 ? '' : `; write ${meant.join(', ')}`
   return `${unknown}; known keys: ${Object.keys(shape).join(', ')}${advice}`
 }

@@ -162,3 +162,14 @@ test('functions may come from an object without a prototype or of another realm'
   ])
     assert.deepEqual(parseRequest({ ...minimal, functions }).spec.functionNames, ['add'])
 })
+
+test('a refusal of thousands of unknown keys names a few of them', () => {
+  const strange = Object.fromEntries(
+    Array.from({ length: 9000 }, (_, number) => [`key-${number}`.repeat(20), 1]),
+  )
+  assert.throws(
+    () => parseRequest({ ...minimal, ...strange }),
+    ({ message }: Error) =>
+      message.length < 3000 && /^[^]*key-7[^]* and 8992 more; known keys: code/.test(message),
+  )
+})
