@@ -19,6 +19,8 @@ const retriesCeiling = 100
 export function checkConnectOptions(options: unknown): ConnectOptions & { readonly retriesMax: number } {
   if (typeof options !== 'object' || options === null) throw refuse('options: must be { url, token }.')
   const { url, token, fetch: own, retriesMax = retriesUsual } = options as Record<string, unknown>
+  if (token === '' || token === undefined)
+    throw refuse('token: must be one that `lazaret token create` has made, and is missing.')
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw refuse('token: must be printable characters without spaces.')
   if (own !== undefined && typeof own !== 'function') throw refuse('fetch: must be a function.')

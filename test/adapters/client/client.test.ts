@@ -137,6 +137,7 @@ test('invalid options are refused by name before anything is sent', () => {
       },
       inspect(options),
     )
+  assert.throws(() => connectLazaret({ ...good, token: '' }), { message: /`lazaret token create` has made/ })
   assert.throws(() => connectLazaret({} as typeof good), { code: 'INVALID_REQUEST' })
   connectLazaret(good)
 })

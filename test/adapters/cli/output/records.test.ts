@@ -30,6 +30,8 @@ test('keys are made, runs are signed and recorded as the configuration says, and
   const valid = await runCli(verify, { cwd })
   assert.deepEqual([valid.exitCode, /^valid: run \S+, completed, ended /.test(valid.stdout)], [0, true])
   const result = await readFile(at('result.json'), 'utf8')
+  const piped = await runCli(['receipt', 'verify', '-', '--key', 'key.pem.pub'], { cwd, input: result })
+  assert.deepEqual(piped, valid)
   await writeFile(at('result.json'), result.replaceAll('"exitCode":3', '"exitCode":0'))
   const forged = await runCli([...verify, '--json'], { cwd })
   assert.deepEqual(
