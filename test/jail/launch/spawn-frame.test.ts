@@ -117,8 +117,8 @@ test('an exit is read at the launcher’s offsets', () => {
     elapsedMs: 6,
     forksRefusedToPid1: 7,
   })
-  const writes = [...readSource('serve/ends.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(
-    ([, at]) => Number(at),
+  const writes = [...readSource('serve/ends.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(([, at]) =>
+    Number(at),
   )
   for (const at of [1, 5, 13, 21, 29, 37, 46, 54, 58]) assert.ok(writes.includes(at), `offset ${at}`)
 })
