@@ -43,7 +43,8 @@ export class FirstRequest {
   }
 
   #judge(text: string): 'passed' | 'refused' | 'undecided' {
-    const isTooLong = text.length > headBytesMax || ++this.#pieces > piecesMax
+    // Blank space before the request is held, too.
+    const isTooLong = this.#held.length > headBytesMax || ++this.#pieces > piecesMax
     const unfinished = isTooLong ? 'refused' : 'undecided'
     const lines = text.split('\n')
     const last = lines.pop() ?? ''

@@ -126,6 +126,12 @@ test('checking a request in many small pieces costs the host a bounded number of
   assert.ok(pieces < 100, `${pieces}`)
 })
 
+test('blank space before a request counts: the host does not hold megabytes of it', () => {
+  const first = new FirstRequest([])
+  assert.equal(first.take(Buffer.alloc(16 * 1024, '\n'))?.length, 0)
+  assert.equal(first.take(Buffer.from('\n')), undefined)
+})
+
 test('only this user can connect to a Unix socket; it accepts any host name, and is removed when closed', async () => {
   await using sandbox = await serve()
   const umask = process.umask(0)
