@@ -183,6 +183,8 @@ async function write(exchange: Exchange, api: Api): Promise<void> {
 
 /** Input that a process has not read yet is kept in memory, whether or not its writer still waits. */
 const unreadBytesMax = 1024 * 1024
+/** What each waiting write costs besides its bytes, rounded down: a million writes of one byte would take gigabytes. */
+const writeBytes = 1024
 const unreadBytes = new WeakMap<SandboxProcess, number>()
 
 /** Throws QUEUE_FULL. */
@@ -190,7 +192,7 @@ export async function writeBounded(target: SandboxProcess, data: string | Uint8A
   const before = unreadBytes.get(target) ?? 0
   if (before > unreadBytesMax)
     throw new LazaretError('QUEUE_FULL', { detail: 'The process has not read what was written before.' })
-  const bytes = Buffer.byteLength(data)
+  const bytes = Buffer.byteLength(data) + writeBytes
   unreadBytes.set(target, before + bytes)
   try {
     await target.write(data)

@@ -43,6 +43,8 @@ export class Terminals {
     maxPayload: frameBytesMax,
     // Compression would let a client spend the server's memory and time.
     perMessageDeflate: false,
+    // Each frame gets a turn of the event loop: 64 KiB from a client can have ten thousand of them.
+    allowSynchronousEvents: false,
     handleProtocols: (offered) => (offered.has(protocolName) ? protocolName : false),
   })
 
