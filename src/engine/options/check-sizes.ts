@@ -38,13 +38,13 @@ export function surveyPaths(paths: readonly string[]): {
 } {
   let [folders, before] = [0, '']
   let fileInFile: string | undefined
-  /** The paths before that the path begins with. */
+  /** Earlier paths with which this one begins. */
   const beginnings: string[] = []
   for (const path of paths.toSorted()) {
     const same = lengthInCommon(before, path)
     while ((beginnings.at(-1)?.length ?? 0) > same) beginnings.pop()
     fileInFile ??= beginnings.find(({ length }) => path[length] === '/')
-    // The folders in what they have in common are already counted.
+    // The folders that it shares with the path before it are already counted.
     for (let at = path.indexOf('/', same); at !== -1; at = path.indexOf('/', at + 1)) folders++
     beginnings.push(path)
     before = path

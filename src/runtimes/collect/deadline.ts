@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { loopTurns } from '../channel/loop-turns.ts'
 
-/** How long work may block the host before it sees whether the turn of the loop is over, which all runs share. */
+/** How often work checks whether the turn of the event loop, which all runs share, is over. */
 const sliceMs = 1
 
 /** Is over when the time is up or the caller aborts. */

@@ -16,8 +16,8 @@ export interface Pattern {
 const patternCharactersMax = 1024
 const alternativesMax = 64
 /**
- * Of the alternatives of all patterns together. Each takes a hundred bytes of memory when it is parsed, and time for each
- * file.
+ * Of the alternatives of all patterns together. Each character takes a hundred bytes of memory when it is parsed, and time
+ * for each file.
  */
 const expandedCharactersMax = 64 * 1024
 const workspace = '/workspace'

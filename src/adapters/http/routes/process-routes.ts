@@ -237,7 +237,7 @@ function readPattern(log: unknown): string | RegExp {
   >
   if (typeof source !== 'string' || typeof flags !== 'string')
     throw invalid('log: must be a string or { source, flags }')
-  // Its thread bounds the time of a match, but here it is compiled.
+  // A thread bounds the time of each match, but the pattern is compiled here.
   if (!isCheapPattern(source))
     throw invalid('log: is longer than 4,096 characters, or has more than 8 named sets (`\\p{…}`)')
   try {

@@ -33,16 +33,22 @@ test('frames are bounded, and text frames must be resize messages', { skip }, as
   }
 })
 
+/** A terminal whose program reads nothing, for so many seconds that no other test's program has them. */
+async function openUnread(url: string, seconds: number) {
+  await connectLazaret({ url, token: adaToken }).sandbox({ id: 'box' })
+  const socket = socketTo(url)
+  await once(socket, 'open')
+  socket.send(Buffer.from(`stty raw -echo; echo begun-$((1+1)); exec sleep ${seconds}\n`))
+  await readUntil(socket, 'begun-2')
+  return socket
+}
+
 test(
   'too much unread input ends the terminal before it fills the memory of the server',
   { skip },
   async () => {
     await using here = await serveHere()
-    await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
-    const socket = socketTo(here.url)
-    await once(socket, 'open')
-    socket.send(Buffer.from('stty raw -echo; echo begun-$((1+1)); exec sleep 86007\n'))
-    await readUntil(socket, 'begun-2')
+    const socket = await openUnread(here.url, 86007)
     const closed = closeOf(socket)
     const piece = Buffer.alloc(32 * 1024, 'x')
     for (let sent = 0; sent < 64 * MiB && socket.readyState === socket.OPEN; sent += piece.length) {
@@ -61,11 +67,7 @@ test(
   { skip },
   async () => {
     await using here = await serveHere()
-    await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
-    const socket = socketTo(here.url)
-    await once(socket, 'open')
-    socket.send(Buffer.from('stty raw -echo; echo begun-$((1+1)); exec sleep 86008\n'))
-    await readUntil(socket, 'begun-2')
+    const socket = await openUnread(here.url, 86008)
     const closed = closeOf(socket)
     // More than the terminal and the cell take, and much less than may wait.
     for (let sent = 0; sent < MiB / 4; sent += 32 * 1024) socket.send(Buffer.alloc(32 * 1024, 'x'))
