@@ -56,7 +56,10 @@ test('an endless answer to a reader that reads nothing costs the host no memory'
   assert.ok(grown < 64 * MiB, `${grown} bytes more`)
 })
 
-/** Unreferenced buffers are freed late, some only after the sweep of an earlier garbage collection. */
+/**
+ * The memory in use after several garbage collections, or after one that leaves less than `enough`. Unreferenced buffers
+ * are freed late, some only after the sweep of an earlier collection.
+ */
 async function usedBytes(enough: number): Promise<number> {
   let used = Infinity
   for (let collections = 0; collections < 10 && used >= enough; collections++) {

@@ -46,7 +46,7 @@ const socketDescriptor = 3
 const reportBytesMax = 200
 /**
  * After this many rounds of sample runs, the engine has compiled and linked the code of a run. With half as many, a run in
- * a fork of Node takes an eighth more processor time. More save nothing further, and each takes about 2 ms of the start.
+ * a fork of Node takes an eighth more processor time. More rounds save no more, and each adds 2 ms to the zygote's start.
  */
 const sampleRounds = 16
 /** A run that takes longer gets its threads. Creating one takes about 40 µs, and a short run uses none. */

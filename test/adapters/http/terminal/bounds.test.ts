@@ -33,7 +33,7 @@ test('frames are bounded, and text frames must be resize messages', { skip }, as
   }
 })
 
-/** A terminal whose program reads nothing, for so many seconds that no other test's program has them. */
+/** A terminal whose program sleeps and reads nothing. Each test has its own `seconds`, which tell its program from others. */
 async function openUnread(url: string, seconds: number) {
   await connectLazaret({ url, token: adaToken }).sandbox({ id: 'box' })
   const socket = socketTo(url)
