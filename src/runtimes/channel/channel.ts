@@ -33,6 +33,8 @@ const endMs = 10
 const quietTurns = 2
 /** A turn reads at least 64 KiB if that much is available, so this many turns empty any socket. */
 const drainedTurnsMax = 64
+/** After this many turns without progress, the rest is given up. The loop serves guests in order, so each has its turn before. */
+const stuckTurnsMax = 10_000
 
 export class Channel {
   /** Resolves when the guest's end is closed. */
@@ -117,9 +119,10 @@ export class Channel {
     return this.#claims.truncated
   }
 
-  /** Whether reading is delayed only by the turns of the loop, and not by the guest or a function. */
+  /** Whether reading is delayed only by the turns of the loop, and not by the guest, a function or the end of the run. */
   get isBusy(): boolean {
-    return !this.#isBroken && (this.#isReading || (this.#held !== null && this.#calls?.isFull !== true))
+    if (this.#isBroken || this.#listener.budget.isOver) return false
+    return this.#isReading || (this.#held !== null && this.#calls?.isFull !== true)
   }
 
   /**
@@ -128,14 +131,17 @@ export class Channel {
    */
   async drain(clock: Clock): Promise<void> {
     await withPatience(this.ended, endMs, clock)
-    for (let quiet = 0, drained = 0; quiet < quietTurns && drained < drainedTurnsMax;) {
+    let [quiet, drained, stuck] = [0, 0, 0]
+    while (quiet < quietTurns && drained < drainedTurnsMax && stuck < stuckTurnsMax) {
       if (this.#stream.closed && !this.isBusy) return
-      const [wasBusy, receivedBefore] = [this.isBusy, this.#receivedBytes]
+      const { budget } = this.#listener
+      const [wasBusy, receivedBefore, leftBefore] = [this.isBusy, this.#receivedBytes, budget.leftMs]
       // The loop reads sockets between two timers.
       await new Promise<void>((resolve) => clock.after(1, resolve))
-      const isQuiet = !wasBusy && !this.isBusy && this.#receivedBytes === receivedBefore
-      quiet = isQuiet ? quiet + 1 : 0
-      if (!isQuiet && !wasBusy) drained++
+      const hasReceived = this.#receivedBytes !== receivedBefore
+      quiet = wasBusy || this.isBusy || hasReceived ? 0 : quiet + 1
+      if (!wasBusy && quiet === 0) drained++
+      stuck = hasReceived || budget.leftMs !== leftBefore ? 0 : stuck + 1
     }
   }
 

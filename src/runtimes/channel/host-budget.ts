@@ -24,6 +24,11 @@ export class HostBudget {
     return this.#isOver
   }
 
+  /** How much of it is left; negative if the last piece of work exceeded it. */
+  get leftMs(): number {
+    return this.#leftMs
+  }
+
   /** Abandons unfinished work. */
   end(): void {
     this.#isOver = true
@@ -41,7 +46,7 @@ export class HostBudget {
 
   /**
    * Performs as many steps as this turn of the loop has time for, and the rest in later turns. Calls `onDone` after the last
-   * step, without charging it to a budget; never calls it if the budget is exhausted before. Steps must not throw.
+   * step, without charging it to a budget; never calls it if the budget is exhausted or ended before. Steps must not throw.
    */
   perform<T>(steps: Steps<T>, onDone: (result: T) => void): void {
     let started = this.#clock.now()
