@@ -130,17 +130,6 @@ test('every link of its pages leads to a file in the package', () => {
   assert.ok(pages.length > 30)
 })
 
-test('a page that names a source or a test says that it is in the repository', () => {
-  const ofCheckout = /`(src|test|test-deep|scripts|examples|bench|native)\/[^`\s]*`/g
-  const unclear = pages.filter((page) => {
-    const named = [...read(page).matchAll(ofCheckout)].filter(([path]) => !isPacked(path.slice(1, -1)))
-    // One page covers all decisions.
-    const place = page.startsWith('docs/decisions/') ? 'docs/decisions/README.md' : page
-    return named.length > 0 && !/\bcheckout\b/.test(read(place))
-  })
-  assert.deepEqual(unclear, [])
-})
-
 test('its declarations are those of its entries, and name no internal module', () => {
   const { exports } = JSON.parse(read('package.json')) as {
     readonly exports: Readonly<Record<string, string | { readonly types: string }>>

@@ -2,23 +2,41 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { isBelow } from '../scripts/testing/plan/levels.ts'
-import { notDaily } from '../scripts/testing/plan/not-daily.ts'
-import { limitNames } from '../src/core/limits.ts'
 import { exitCodeOf } from '../src/core/outcome.ts'
 import type { Outcome } from '../src/core/outcome.ts'
-import { defaultMinimum, protectionLevels } from '../src/core/protection.ts'
-import { ownGround, planExample } from './jail/cell/example-cell.ts'
-import { listFiles, readText } from './support/sources/checkout.ts'
+import { protectionLevels } from '../src/core/protection.ts'
+import { readText } from './support/sources/checkout.ts'
 import { launcherConstants } from './support/sources/launcher-constants.ts'
-import { pageFigures } from './support/pages/page-figures.ts'
-import { cellsOf, pageTables, quote, rowsBelow } from './support/pages/page-tables.ts'
+import {
+  cellsOf,
+  pageColumns,
+  pageTables,
+  quote,
+  rowsBelow,
+  withColumn,
+} from './support/pages/page-tables.ts'
+
+const howToWrite = 'node test/support/pages/write-page-tables.ts'
 
 for (const { page, heading, rows } of pageTables())
   test(`${page}, ${heading}: the table agrees with the code`, () => {
     assert.ok(rows.length > 5)
-    assert.deepEqual(rowsBelow(page, heading), rows, 'node test/support/pages/write-page-tables.ts')
+    assert.deepEqual(rowsBelow(page, heading), rows, howToWrite)
   })
+
+for (const column of pageColumns())
+  test(`${column.page}, ${column.heading}: the column ${column.column} agrees with the code`, () => {
+    const text = readText(column.page)
+    assert.equal(withColumn(text, column), text, howToWrite)
+  })
+
+test('a wrong figure in a generated column is found, and so is a missing row', () => {
+  const text = '# Bounds\n\n| Name | Default |\n|---|---|\n| `waitMs` | 1 ms |\n| `other` | by hand |\n'
+  const column = { page: '', heading: 'Bounds', column: 'Default', cells: { waitMs: '2 ms' } }
+  assert.equal(withColumn(text, column), text.replace('1 ms', '2 ms'))
+  assert.throws(() => withColumn(text, { ...column, cells: { none: '' } }), /no row for none/)
+  assert.throws(() => withColumn(text, { ...column, column: 'Most' }), /no table has the column Most/)
+})
 
 const guestError = { name: 'Error', message: '' }
 
@@ -51,81 +69,15 @@ test('each outcome has its row, with the exit code of the command', () => {
     rows.map(([kind, , exitCode]) => [kind, exitCode]),
     expected,
   )
-  assert.deepEqual(
-    rows.filter(([, when = '']) => when.length < 10),
-    [],
-  )
-  const [, named = ''] = /`result\.outcome`: ([^.]*)\./.exec(readText('README.md')) ?? []
-  assert.deepEqual(
-    new Set([...named.matchAll(/`([\w-]+)`/g)].map(([, kind]) => kind)),
-    new Set(Object.keys(outcomes)),
-  )
 })
 
-test('the pages list the levels in order, and the default', () => {
+test('the tables of levels have every level, strongest first', () => {
   for (const [page, heading] of [
     ['README.md', 'Protection levels'],
     ['docs/internals/layers.md', 'Levels'],
   ] as const) {
     const names = rowsBelow(page, heading).map((line) => cellsOf(line)[0])
     assert.deepEqual(names, protectionLevels.map(quote), page)
-    assert.match(
-      readText(page),
-      new RegExp(`\`minimumProtection\` \\(default \`${defaultMinimum}\`\\)`),
-      page,
-    )
-  }
-})
-
-test('the counts in README are right', () => {
-  const readme = readText('README.md')
-  const { dependencies } = JSON.parse(readText('package.json')) as { readonly dependencies: object }
-  const counts = {
-    'Up to (\\d+) kernel layers': planExample(ownGround).layers.length,
-    '(\\d+) limits cover': limitNames.length,
-    'with (\\d+) dependencies': Object.keys(dependencies).length,
-  }
-  for (const [pattern, count] of Object.entries(counts))
-    assert.equal(new RegExp(pattern).exec(readme)?.[1], String(count), pattern)
-  const attacks = Number(/more than (\d+) \[attacks\]/.exec(readme)?.[1])
-  const rows = readText('docs/reference/attacks.md').match(/^\|.*\| `[\w-]+\/[^|]*\|$/gm) ?? []
-  assert.ok(rows.length > attacks, `${rows.length} rows with a test`)
-})
-
-test('figures in the text are those of the code', () => {
-  for (const [page, pattern, file, meant] of pageFigures) {
-    const [text, figure] = [pattern.exec(readText(page))?.[1], meant.exec(readText(file))?.[1]]
-    assert.ok(text !== undefined, `${page} has ${pattern}`)
-    assert.ok(figure !== undefined, `${file} has ${meant}`)
-    assert.equal(text.replaceAll(/[ ,_]/g, ''), figure.replaceAll(/[ ,_]/g, ''), `${page}: ${pattern}`)
-  }
-})
-
-test('pages describe correctly what `npm test` runs', () => {
-  const isDaily = (file: string) => !isBelow(file, notDaily)
-  const escapes = listFiles('test/escape', ['.test.ts']).map(isDaily)
-  const wide = listFiles('test-deep', ['.test.ts'])
-  const claims: Readonly<Record<string, readonly [page: string, text: string, isSo: boolean]>> = {
-    programs: [
-      'docs/reference/compatibility.md',
-      '`npm run test:all` runs them',
-      !isDaily('test/compatibility/shell.test.ts'),
-    ],
-    modules: [
-      'docs/reference/compatibility.md',
-      '| `npm test` | 10 |',
-      isDaily('test/conformance/python/regression.test.ts'),
-    ],
-    escapes: [
-      'THREAT_MODEL.md',
-      '`npm test` runs most of them',
-      escapes.filter(Boolean).length > escapes.length / 2 && escapes.includes(false),
-    ],
-    wide: ['CONTRIBUTING.md', '`test-deep/wide` too', wide.every((file) => !isDaily(file))],
-  }
-  for (const [name, [page, text, isSo]] of Object.entries(claims)) {
-    assert.ok(readText(page).replaceAll(/\s+/g, ' ').includes(text), `${page}: ${text}`)
-    assert.ok(isSo, name)
   }
 })
 

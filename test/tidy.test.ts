@@ -1,5 +1,5 @@
 /**
- * What a reviewer should not have to mention: lengths, names, headers, leftovers, links. The linter and the formatter
+ * What a reviewer should not have to mention: names, headers, leftovers, links. The linter and the formatter
  * check the rest.
  */
 import assert from 'node:assert/strict'
@@ -14,13 +14,6 @@ const source = everyFile.filter((file) => [...scripts, '.c', '.h'].some((end) =>
 const ours = listFiles('src', ['.ts', '.py'])
 const launcher = listFiles('native', ['.c', '.h'])
 const pages = listFiles('', ['.md'])
-
-test('no source file is longer than 300 lines', () => {
-  const long = [...ours, ...launcher, ...listFiles('scripts'), ...listFiles('bench')].filter(
-    (file) => lines(file).length > 300,
-  )
-  assert.deepEqual(long, [])
-})
 
 test('no file has a name without meaning', () => {
   const empty = /^(utils?|helpers?|common|misc|shared|stuff|lib)$/
@@ -70,104 +63,6 @@ test('every link between pages leads to a file, and to a heading that it has', (
       .map((link) => `${page}: ${link}`),
   )
   assert.deepEqual(broken, [])
-})
-
-/** Each has a plain form: "who waits" → "a queued request", "of ours" → "Lazaret's", "dear" → "expensive", and so on. */
-const phrases = [
-  'who(?:ever)? waits?',
-  'of ours',
-  'so many',
-  'what programs notice',
-  'without a wall',
-  'longest ago',
-  'the one who',
-  'dear',
-  'com(?:e|es|ing) to (?:its|their|an) end',
-  'for want of',
-  "(?:kernel|worker|cell|host|pid 1)'s word",
-  'hears? of',
-  'what waits',
-  'so it is with',
-  'stands? (?:ready|there|parked|beside|behind|no longer)',
-  'comes? free',
-  'who(?:ever)? comes',
-  'hung up on',
-  '(?:each|every|two) looks?',
-  'and (?:its|their) like',
-  'compilers? of strings',
-  'all the same(?=[.,;:])',
-  'is no (?:wall|text|library|picture|end|number|string|program|file)',
-  'that are none',
-  'as ever',
-  'c[oa]mes? up against',
-  'also where it went on',
-  '(?:every|any) door',
-  'thirty-second part',
-  'to be had',
-  'stood (?:around|ready)',
-  'is told (?:of|what)',
-  'that is none',
-  'hand(?:s|ed) on',
-  'nobody may look',
-  'it is waited',
-  'cannot be had',
-  'spoken for',
-  'its own affair',
-  'went to nobody',
-  'comes? to mean|came to mean',
-  'a good half',
-  'counts? in full',
-  'passed over',
-  'told apart',
-  'behind the back',
-  'how manieth',
-  'last words',
-  "of (?:an? |the )?\\w+'s(?=[.,;:)])",
-]
-const idiom = new RegExp(`\\b(?:${phrases.join('|')})\\b|(?:^|[.:] )Who [a-z]+s\\b(?!.*\\?)`, 'i')
-
-/** Paragraphs with one of the phrases, each with its place. */
-function findIdioms(place: string, paragraphs: readonly string[]): string[] {
-  return paragraphs
-    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' '))
-    .filter((paragraph) => idiom.test(paragraph))
-    .map((paragraph) => `${place}: ${idiom.exec(paragraph)?.[0]}: ${paragraph.slice(0, 80)}`)
-}
-
-test('pages use plain English: none of the phrases that have to be read twice', () => {
-  const found = pages.flatMap((page) =>
-    findIdioms(page, withoutCode(readText(page)).split(/\n\s*\n|\n(?=[-|])/)),
-  )
-  assert.deepEqual(found, [])
-})
-
-test('comments use plain English, too', () => {
-  const files = ['src', 'native', 'console', 'scripts'].flatMap((name) =>
-    listFiles(name, ['.ts', '.c', '.h']),
-  )
-  const comment = /\/\*[^]*?\*\/|(?:^[ \t]*\/\/ .*\n)+/gm
-  const found = files.flatMap((file) =>
-    findIdioms(
-      file,
-      [...readText(file).matchAll(comment)].map(([text]) =>
-        withoutCode(text.replaceAll(/^[ \t]*(?:\/\*\*?|\*(?!\/)|\/\/) ?/gm, '')).trim(),
-      ),
-    ),
-  )
-  assert.deepEqual(found, [])
-})
-
-test('a folder has at most twenty files of its own', () => {
-  /** The reason why a folder may have more. */
-  const exceptions: Readonly<Record<string, string>> = {
-    'docs/decisions': 'a record in the order in which it was written; its README is the index',
-    'src/runtimes/python': 'the guest imports these modules by their names, so they lie in one folder',
-  }
-  const folders = ['bench', 'console', 'docs', 'examples', 'native', 'scripts', 'src', 'test', 'test-deep']
-  const files = folders.flatMap((folder) => listFiles(folder))
-  const counts = Map.groupBy(files, (file) => file.slice(0, file.lastIndexOf('/')))
-  const full = [...counts].filter(([, { length }]) => length > 20).map(([folder]) => folder)
-  assert.deepEqual(full, Object.keys(exceptions))
 })
 
 test('no line is too wide', () => {

@@ -29,6 +29,13 @@ export interface CircuitBreakerOptions extends BreakerOptions {
   readonly clock?: Clock
 }
 
+export const breakerDefaults: Required<BreakerOptions> = {
+  failureShareMax: 0.5,
+  resultsMax: 100,
+  resultsMin: 10,
+  coolDownMs: 30_000,
+}
+
 const optionsSchema = z.strictObject({ ...breakerFields, clock: clockSchema.optional() })
 
 export const breakerText = 'Code execution temporarily disabled due to high error rate'
@@ -50,7 +57,12 @@ export class CircuitBreaker {
 
   constructor(options: CircuitBreakerOptions = {}) {
     this.#clock = checkOptions(optionsSchema, options).clock ?? systemClock
-    const { failureShareMax = 0.5, resultsMax = 100, resultsMin = 10, coolDownMs = 30_000 } = options
+    const {
+      failureShareMax = breakerDefaults.failureShareMax,
+      resultsMax = breakerDefaults.resultsMax,
+      resultsMin = breakerDefaults.resultsMin,
+      coolDownMs = breakerDefaults.coolDownMs,
+    } = options
     this.#options = { failureShareMax, resultsMax, resultsMin, coolDownMs }
   }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { checkOptions, clockSchema, queueFields } from './policy-options.ts'
+import type { RoomSize } from './room-size.ts'
 import { Room } from './room.ts'
 
 export interface ExecutionPoolOptions {
@@ -23,6 +24,8 @@ export interface Submission {
   readonly signal?: AbortSignal
 }
 
+export const queueDefaults = { runningMax: 10, waitingMax: 50, waitMs: 60_000 }
+
 export const queueText = 'Execution queue full. Please retry in a few seconds.'
 const optionsSchema = z.strictObject({ ...queueFields, clock: clockSchema.optional() })
 const never = new AbortController().signal
@@ -31,10 +34,8 @@ export class ExecutionPool {
   readonly #room: Room
 
   constructor(options: ExecutionPoolOptions = {}) {
-    const asked = checkOptions(optionsSchema, options)
-    const { runningMax = 10, waitingMax = 50, waitMs = 60_000, clock = systemClock } = asked
-    const size = { runningMax, waitingMax, waitMs, memoryTotalBytes: Number.MAX_SAFE_INTEGER }
-    this.#room = new Room({ ...size, clock, refusalText: queueText, isShared: true })
+    const { clock = systemClock } = checkOptions(optionsSchema, options)
+    this.#room = new Room({ ...sizeOf(options), clock, refusalText: queueText, isShared: true })
   }
 
   get running(): number {
@@ -55,4 +56,14 @@ export class ExecutionPool {
       place.leave()
     }
   }
+}
+
+/** The size of a queue with nothing to bound but executions: memory is bounded by the Lazaret below it. */
+export function sizeOf(asked: Pick<ExecutionPoolOptions, 'runningMax' | 'waitingMax' | 'waitMs'>): RoomSize {
+  const {
+    runningMax = queueDefaults.runningMax,
+    waitingMax = queueDefaults.waitingMax,
+    waitMs = queueDefaults.waitMs,
+  } = asked
+  return { runningMax, waitingMax, waitMs, memoryTotalBytes: Number.MAX_SAFE_INTEGER }
 }

@@ -26,6 +26,8 @@ export interface RateAnswer {
 }
 
 const windowMs = 60_000
+export const rateDefaults = { perMinute: 30 }
+
 const optionsSchema = z.strictObject({ ...rateFields, clock: clockSchema }).partial()
 
 export class RateLimiter {
@@ -35,7 +37,7 @@ export class RateLimiter {
   readonly #clients = new Map<string, number[]>()
 
   constructor(options: RateLimiterOptions = {}) {
-    const { perMinute = 30, clock = systemClock } = checkOptions(optionsSchema, options)
+    const { perMinute = rateDefaults.perMinute, clock = systemClock } = checkOptions(optionsSchema, options)
     this.#perMinute = perMinute
     this.#clock = clock
   }

@@ -22,6 +22,8 @@ export interface RetryOptions {
   readonly signal?: AbortSignal
 }
 
+export const retryDefaults = { retriesMax: 3, firstPauseMs: 200, pauseMsMax: 10_000 }
+
 const optionsSchema = z.strictObject({
   ...retryFields,
   clock: clockSchema.optional(),
@@ -43,9 +45,9 @@ export function isTransient(error: unknown): boolean {
 /** Throws what the last attempt threw. */
 export async function retry<T>(act: (attempt: number) => Promise<T>, options: RetryOptions = {}): Promise<T> {
   const {
-    retriesMax = 3,
-    firstPauseMs = 200,
-    pauseMsMax = 10_000,
+    retriesMax = retryDefaults.retriesMax,
+    firstPauseMs = retryDefaults.firstPauseMs,
+    pauseMsMax = retryDefaults.pauseMsMax,
     signal,
   } = checkOptions(optionsSchema, options)
   const { clock = systemClock, random = randomFraction } = options

@@ -18,7 +18,7 @@ export interface SandboxMachine {
   readonly openFilesHard?: number | undefined
 }
 
-const usual = {
+export const sandboxDefaults = {
   // Threads count: a Node process has about eight, and each worker of a build or a test runner is a Node process.
   processesMax: 1024,
   // As high as any known program raises its own soft limit, which starts at 1024.
@@ -46,8 +46,8 @@ export function resolveSandboxLimits(
   { defaults = {}, ceilings = {}, machine = {} }: SandboxLimitRules = {},
 ): ResolvedLimits & { readonly clamps: readonly Clamp[] } {
   requirePossible(asked)
-  const { openFilesHard = usual.openFilesMax } = machine
-  const own = { ...usual, ...defined(defaults), ...defaultsOn(machine, defined(defaults)) }
+  const { openFilesHard = sandboxDefaults.openFilesMax } = machine
+  const own = { ...sandboxDefaults, ...defined(defaults), ...defaultsOn(machine, defined(defaults)) }
   const memoryBytes = Math.max(own.memoryBytes, memoryFor(asked.diskBytes ?? defaults.diskBytes ?? 0))
   const rules = {
     defaults: { ...own, memoryBytes, openFilesMax: Math.min(own.openFilesMax, openFilesHard) },
@@ -77,7 +77,7 @@ function defaultsOn(
   { memoryBytes }: Partial<Limits>,
 ): Pick<Limits, 'memoryBytes'> {
   const share = Math.floor(memoryTotalBytes / fitting / memoryStepBytes) * memoryStepBytes
-  const fits = Math.min(usual.memoryBytes, Math.max(memoryLeastBytes, share))
+  const fits = Math.min(sandboxDefaults.memoryBytes, Math.max(memoryLeastBytes, share))
   return { memoryBytes: memoryBytes ?? fits }
 }
 

@@ -39,13 +39,13 @@ interface Wanted {
 }
 
 /** The number of pools at one time. The least recently requested one is dropped first. */
-const poolsMax = 16
+export const poolsMax = 16
 /** The number of parked workers of all shapes together. */
-const parkedMax = 32
+export const parkedMax = 32
 /** The next worker starts after the answer to the run, or after a while if the run takes long. */
 const refillDelayMs = 1
 const refillDelayWhileRunningMs = 25
-const shrinkEveryMs = 10_000
+export const shrinkEveryMs = 10_000
 
 export class Pools implements AsyncDisposable {
   readonly #parts: PoolsParts

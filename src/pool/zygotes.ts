@@ -53,9 +53,9 @@ const memoryBytesMin = 1024 * 1024 * 1024
  * A zygote is replaced after this many forks, because forks share the hash seed and the layout of memory. What a guest
  * has learned about these does not apply to later forks.
  */
-const forksMax = 1000
+export const forksMax = 1000
 /** A zygote is also replaced after this time, for the same reason. */
-const ageMsMax = 15 * 60_000
+export const ageMsMax = 15 * 60_000
 /** The number of zygotes at one time: as many as pools. */
 const zygotesMax = 16
 /**

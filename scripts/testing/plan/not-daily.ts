@@ -23,7 +23,6 @@ export const notDaily = [
   'test/properties/python-kinds',
   'test/properties/snippet-determinism',
   'test/observe/verify-audit',
-  'test/oldest-node',
   'test/policy/validation/',
   'test/pool/parked-',
   'test/runtimes/python/hostile',

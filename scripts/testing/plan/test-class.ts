@@ -50,8 +50,6 @@ const ofTheWholeProcess = [
   /\bsetGlobal(TracerProvider|ContextManager)\b/,
   // The bundler adds a global name.
   /\bfrom 'rolldown'/,
-  // Reading every global name creates some of them.
-  /\bnode-names\b/,
 ]
 
 /** A harness finds its packages from the program that its process was started with. In a test these are words of guests. */

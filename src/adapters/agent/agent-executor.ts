@@ -14,8 +14,8 @@ import { ExecutionMonitor } from '../../observe/execution-monitor.ts'
 import { policyOf } from '../../policy/admit.ts'
 import type { Policy } from '../../policy/admit.ts'
 import { createBreakers } from '../../policy/breaking.ts'
-import { queueText } from '../../policy/execution-pool.ts'
-import { RateLimiter } from '../../policy/rate-limiter.ts'
+import { queueText, sizeOf } from '../../policy/execution-pool.ts'
+import { rateDefaults, RateLimiter } from '../../policy/rate-limiter.ts'
 import { retry } from '../../policy/retry.ts'
 import { Room } from '../../policy/room.ts'
 import { requireAcceptable } from '../../policy/validation/enforce.ts'
@@ -31,7 +31,7 @@ import type {
 import { Phases } from './phases.ts'
 import { readExecution } from './read-execution.ts'
 import { readExecutorOptions } from './read-options.ts'
-import { describeRun, requestOf } from './subprocess-executor.ts'
+import { describeRun, requestOf, subprocessDefaults } from './subprocess-executor.ts'
 import type { RunsCode, SubprocessResult } from './subprocess-executor.ts'
 
 /**
@@ -200,7 +200,10 @@ class Executor implements AgentExecutor {
   #describeError(error: unknown, progress: Progress): AgentResult {
     const { execution } = progress
     if (!(error instanceof LazaretError) && execution?.signal?.aborted !== true) throw error
-    const { memoryLimitMb = 512, timeoutSeconds = 30 } = this.#options
+    const {
+      memoryLimitMb = subprocessDefaults.memoryLimitMb,
+      timeoutSeconds = subprocessDefaults.timeoutSeconds,
+    } = this.#options
     const { code, retryAfterMs, message } = error instanceof LazaretError ? error : cancelled
     return {
       success: false,
@@ -252,12 +255,10 @@ function describeProgress({ phases, execution, validation, attempts, queuedMs }:
 }
 
 function createPolicy(options: AgentExecutorOptions, clock: Clock): Policy {
-  const { rate = { perMinute: 30 }, queue = {}, breaker = {} } = options
-  const { runningMax = 10, waitingMax = 50, waitMs = 60_000 } = queue
-  const size = { runningMax, waitingMax, waitMs, memoryTotalBytes: Number.MAX_SAFE_INTEGER }
+  const { rate = rateDefaults, queue = {}, breaker = {} } = options
   return policyOf({
     breakers: breaker === false ? undefined : createBreakers(breaker, clock),
     rate: rate === false ? undefined : new RateLimiter({ ...rate, clock }),
-    room: new Room({ ...size, clock, refusalText: queueText, isShared: true }),
+    room: new Room({ ...sizeOf(queue), clock, refusalText: queueText, isShared: true }),
   })
 }

@@ -53,6 +53,8 @@ export interface SubprocessResult {
   readonly result: RunResult
 }
 
+export const subprocessDefaults = { timeoutSeconds: 30, memoryLimitMb: 512, openFilesMax: 100 }
+
 const MiB = 1024 * 1024
 /** The engine's minimum, and a few more. */
 const threadsOfJavaScript = 16
@@ -78,8 +80,12 @@ export function requestOf(
   { code, language = 'python', clientId, timeoutSeconds, signal }: SubprocessExecution,
   limits: SubprocessLimits,
 ): RunRequest {
-  const { memoryLimitMb = 512, openFilesMax = 100, canFork = false } = limits
-  const seconds = timeoutSeconds ?? limits.timeoutSeconds ?? 30
+  const {
+    memoryLimitMb = subprocessDefaults.memoryLimitMb,
+    openFilesMax = subprocessDefaults.openFilesMax,
+    canFork = false,
+  } = limits
+  const seconds = timeoutSeconds ?? limits.timeoutSeconds ?? subprocessDefaults.timeoutSeconds
   const processesMax = language === 'python' ? 1 : threadsOfJavaScript
   return {
     code,

@@ -22,7 +22,8 @@ import { addTokenCommand } from './commands/token-command.ts'
 import { UsageError } from './options/usage-error.ts'
 
 /** A shell's exit code for a program that SIGPIPE ended, as in `lazaret run … | head -1`. */
-const outputClosedExitCode = 128 + 13
+export const outputClosedExitCode = 128 + 13
+export const outputFailedExitCode = 70
 
 export async function runProgram(args: readonly string[]): Promise<number> {
   using interruption = watchInterruption()
@@ -34,7 +35,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   process.stderr.write(
     `lazaret: cannot write standard output: ${describeSystemError(failure) ?? failure.message}.\n`,
   )
-  return 70
+  return outputFailedExitCode
 }
 
 async function parseAndPerform(args: readonly string[], interruption: Interruption): Promise<number> {

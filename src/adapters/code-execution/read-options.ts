@@ -21,10 +21,12 @@ const known: Readonly<Record<keyof WorkerPoolOptions, true>> = {
   ...{ libraries: true, replaceLibraries: true, logger: true, onEvent: true, engine: true },
 }
 
-const workersMost = 64
-const queueMost = 1_000_000
-const crashesMost = 1_000_000
-const windowMost = 24 * 60 * 60 * 1000
+export const counts = {
+  poolSize: { usual: 2, least: 1, most: 64 },
+  maxQueueSize: { usual: 100, least: 0, most: 1_000_000 },
+  maxCrashesPerWorker: { usual: 3, least: 1, most: 1_000_000 },
+  crashTimeWindow: { usual: 60_000, least: 1, most: 24 * 60 * 60 * 1000 },
+} as const
 
 /** Throws INVALID_REQUEST. */
 export function readOptions(options: WorkerPoolOptions): ReadOptions {
@@ -54,11 +56,11 @@ function read(options: WorkerPoolOptions): ReadOptions {
     throw refuse(`libraries: ${JSON.stringify(odd.slice(0, 100))} is not the name of a package`)
   if (strange !== undefined) throw refuse(`libraries.${strange[0]} must be a path or the text of a library`)
   return {
-    poolSize: count('poolSize', poolSize, { usual: 2, least: 1, most: workersMost }),
-    maxQueueSize: count('maxQueueSize', maxQueueSize, { usual: 100, least: 0, most: queueMost }),
+    poolSize: count('poolSize', poolSize),
+    maxQueueSize: count('maxQueueSize', maxQueueSize),
     crashes: {
-      most: count('maxCrashesPerWorker', maxCrashesPerWorker, { usual: 3, least: 1, most: crashesMost }),
-      windowMs: count('crashTimeWindow', crashTimeWindow, { usual: 60_000, least: 1, most: windowMost }),
+      most: count('maxCrashesPerWorker', maxCrashesPerWorker),
+      windowMs: count('crashTimeWindow', crashTimeWindow),
     },
     libraries,
     replaceLibraries,
@@ -81,11 +83,8 @@ const isLogger = (logger: unknown): boolean =>
   logger !== null &&
   ['warn', 'error'].every((name) => typeof (logger as Record<string, unknown>)[name] === 'function')
 
-function count(
-  name: string,
-  value: unknown,
-  { usual, least, most }: { readonly usual: number; readonly least: number; readonly most: number },
-): number {
+function count(name: keyof typeof counts, value: unknown): number {
+  const { usual, least, most } = counts[name]
   if (value === undefined) return usual
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
   throw refuse(`${name} must be an integer from ${least} to ${most}`)

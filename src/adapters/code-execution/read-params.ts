@@ -16,7 +16,7 @@ export interface ReadParams {
 
 const MiB = 1024 * 1024
 const inputBytesMax = 256 * MiB
-const bridgeCallsUsual = 100
+export const bridgeCallsUsual = 100
 const bridgeCallsMost = 1_000_000
 
 /** The compiler requires that every parameter is listed here. */
@@ -31,8 +31,8 @@ interface Range {
   readonly least: number
   readonly most: number
 }
-const timeouts: Range = { name: 'timeoutSeconds', usual: 30, least: 0.001, most: 120 }
-const memories: Range = { name: 'memoryLimitMB', usual: 128, least: 8, most: 512 }
+export const timeouts: Range = { name: 'timeoutSeconds', usual: 30, least: 0.001, most: 120 }
+export const memories: Range = { name: 'memoryLimitMB', usual: 128, least: 8, most: 512 }
 
 /** Returns the request, or the reason for the refusal. */
 export function readParams(params: unknown): ReadParams | string {

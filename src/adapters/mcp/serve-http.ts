@@ -25,10 +25,10 @@ import { type Caller, createToolServer, type ToolHost } from './tool-server.ts'
 
 export const loopback = '127.0.0.1'
 const path = '/mcp'
-const bodyBounds = { bodyBytesMax: 8 * 1024 * 1024, allBodiesBytesMax: 64 * 1024 * 1024 }
-const connectionsMax = 512
+export const bodyBounds = { bodyBytesMax: 8 * 1024 * 1024, allBodiesBytesMax: 64 * 1024 * 1024 }
+export const connectionsMax = 512
 /** A request has to arrive within this time, and its headers within `headersMs`, so that slow senders hold no connection. */
-const requestMs = 30_000
+export const requestMs = 30_000
 const headersMs = 10_000
 /**
  * How often Node looks for late requests. Its default is twice a minute, which would give them up to twice the time.

@@ -5,7 +5,7 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import { createToolServer, type ToolHost } from './tool-server.ts'
 
 /** Room for a message with the largest code and input. */
-const messageBytesMax = 20 * 1024 * 1024
+export const messageBytesMax = 20 * 1024 * 1024
 /** If more output waits for a client that does not read, its next messages are not read either. */
 const waitingBytesMax = 8 * 1024 * 1024
 

@@ -120,7 +120,7 @@ function inSecureSpace(
   })
 }
 
-const timeoutMsDefault = 120_000
+export const timeoutMsDefault = 120_000
 
 /** Null for none. */
 function timeoutOf({ timeout = timeoutMsDefault }: CheckedExec): number | null {

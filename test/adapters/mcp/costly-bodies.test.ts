@@ -8,7 +8,6 @@ import { test } from 'node:test'
 import { messageMost } from '../../../src/adapters/http/read-json.ts'
 import { serveOverHttp } from '../../../src/adapters/mcp/serve-http.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
-import { readText } from '../../support/sources/checkout.ts'
 import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
@@ -71,9 +70,4 @@ test('a long progress token is refused, because every notification repeats it', 
   const long = await start('a'.repeat(100_000))
   assert.equal(long.text.includes('notifications/progress'), false)
   assert.ok(long.text.includes('completed'))
-})
-
-test('the documentation lists the bounds', () => {
-  const figures = Object.values(messageMost).map((most) => new Intl.NumberFormat('en-US').format(most))
-  assert.ok(readText('docs/operate/mcp.md').includes(figures.join(', ')))
 })

@@ -19,7 +19,7 @@ import { describeSystemError } from '../output/system-error.ts'
 /** Room for a source and an input of the largest size with every character escaped. */
 const requestBytesMax = 64 * 1024 * 1024
 
-const exitCodes = { failed: 1, invalid: 2 } as const
+export const exitCodes = { failed: 1, invalid: 2 } as const
 
 const help = `
 The request:  {"source": string, "input"?: string, "limits"?: {"wall_ms"?: 1…60000, "output_kb"?: 1…16384},

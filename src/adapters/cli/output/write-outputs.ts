@@ -24,7 +24,7 @@ export interface WrittenOutputs {
 }
 
 /** EX_CANTCREAT of sysexits.h. */
-const cannotCreateExitCode = 73
+export const cannotCreateExitCode = 73
 
 /** The most names that are listed: a guest can create ten thousand. */
 const namedMax = 50
