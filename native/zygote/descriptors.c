@@ -25,6 +25,7 @@ struct known {
   int fd;
   int other; /* of a pipe: its write end */
   int bytes; /* buffered in the pipe */
+  unsigned count; /* of an eventfd */
   int flags;
 };
 static struct known known[DESCRIPTORS_MAX];
@@ -67,13 +68,26 @@ static bool note_watched(int epoll) {
   return fits;
 }
 
+/* Without it a wakeup would be lost for good: libuv sends none while one is under way. */
+static bool read_count(int fd, unsigned *count) {
+  char path[64], line[256];
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+  FILE *file = fopen(path, "re");
+  if (!file) return false;
+  bool is_known = false;
+  while (!is_known && fgets(line, sizeof line, file)) is_known = sscanf(line, "eventfd-count: %x", count) == 1;
+  fclose(file);
+  return is_known;
+}
+
 /* Records a pipe once its second end is found. */
 static bool note_pipe(int fd, int first) {
   struct known *const pipe = &known[known_count];
   for (int other = first; other < fd; other++) {
     if (strcmp(targets[other], targets[fd]) != 0) continue;
     bool is_reader = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
-    *pipe = (struct known){PIPE, is_reader ? fd : other, is_reader ? other : fd, 0, fcntl(fd, F_GETFL) & O_NONBLOCK};
+    *pipe = (struct known){.kind = PIPE, .fd = is_reader ? fd : other, .other = is_reader ? other : fd,
+                           .flags = fcntl(fd, F_GETFL) & O_NONBLOCK};
     if (ioctl(pipe->fd, FIONREAD, &pipe->bytes) < 0 || pipe->bytes > PIPE_BYTES_MAX) return false;
     known_count++;
     return true;
@@ -83,14 +97,19 @@ static bool note_pipe(int fd, int first) {
 
 static bool note(int fd, int first) {
   int flags = fcntl(fd, F_GETFL);
-  if (strcmp(targets[fd], "anon_inode:[eventfd]") == 0)
-    known[known_count++] = (struct known){EVENTFD, fd, -1, 0, flags & O_NONBLOCK};
-  else if (strcmp(targets[fd], "anon_inode:[eventpoll]") == 0) {
-    known[known_count++] = (struct known){EPOLL, fd, -1, 0, 0};
+  struct known *const one = &known[known_count];
+  if (strcmp(targets[fd], "anon_inode:[eventfd]") == 0) {
+    known_count++;
+    *one = (struct known){.kind = EVENTFD, .fd = fd, .flags = flags & O_NONBLOCK};
+    return read_count(fd, &one->count);
+  } else if (strcmp(targets[fd], "anon_inode:[eventpoll]") == 0) {
+    known_count++;
+    *one = (struct known){.kind = EPOLL, .fd = fd};
     return note_watched(fd);
-  } else if (strcmp(targets[fd], "/dev/null") == 0)
-    known[known_count++] = (struct known){NULL_DEVICE, fd, -1, 0, flags & (O_ACCMODE | O_DIRECTORY | O_PATH)};
-  else if (strncmp(targets[fd], "pipe:", strlen("pipe:")) == 0)
+  } else if (strcmp(targets[fd], "/dev/null") == 0) {
+    known_count++;
+    *one = (struct known){.kind = NULL_DEVICE, .fd = fd, .flags = flags & (O_ACCMODE | O_DIRECTORY | O_PATH)};
+  } else if (strncmp(targets[fd], "pipe:", strlen("pipe:")) == 0)
     return note_pipe(fd, first);
   else
     return false;
@@ -133,7 +152,7 @@ static bool renew_pipe(const struct known *pipe) {
 static bool renew(const struct known *one) {
   switch (one->kind) {
     case EPOLL: return place(epoll_create1(EPOLL_CLOEXEC), one->fd);
-    case EVENTFD: return place(eventfd(0, EFD_CLOEXEC | one->flags), one->fd);
+    case EVENTFD: return place(eventfd(one->count, EFD_CLOEXEC | one->flags), one->fd);
     case PIPE: return renew_pipe(one);
     case NULL_DEVICE: return place(open("/dev/null", (one->flags & ~O_DIRECTORY) | O_CLOEXEC), one->fd);
   }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -25,13 +26,67 @@
 EXPORTED int engine_seed_bytes_left(void);
 EXPORTED void engine_use_up_seeds(void);
 
-enum { CHANNEL = 3, RETRY_MS = 5 };
+enum { CHANNEL = 3 };
 
 static int *tid_address; /* of the main thread. Requested ahead, because a process that comes from vfork has none */
 static void *robust_list;
 static size_t robust_bytes;
 
-const char *engine_prepare(void) {
+/* ---- the timer of a fork ---- */
+
+/*
+ * A fork has only its main thread, and it must not wait for ever for another one: for the collector's helpers, or for old
+ * waiters to leave a condition variable that is signalled. So a timer brings the threads back, by a signal, because by then
+ * the main thread may be waiting. The timer is armed whenever the engine's code runs without its threads. It is late,
+ * because short runs end without needing them, and creating one takes about 40 us.
+ */
+enum {
+  REVIVE_AFTER_MS = 4,
+  /* Parking takes 2 ms on an idle machine. On a busy one, a parked fork should still be without threads. */
+  REVIVE_PARKED_AFTER_MS = 50,
+  /* The kernel may refuse a thread for now, for example at the limit on processes. */
+  RETRY_MS = 5,
+};
+
+static timer_t timer;
+static bool has_timer;
+
+static void set_timer(int delay_ms) {
+  struct itimerspec when = {.it_value = {.tv_sec = delay_ms / 1000, .tv_nsec = delay_ms % 1000 * 1000000L}};
+  if (has_timer) timer_settime(timer, 0, &when, NULL);
+}
+
+static void on_timer(int signal) {
+  (void)signal;
+  int saved_errno = errno;
+  if (!revive_threads()) set_timer(RETRY_MS);
+  errno = saved_errno;
+}
+
+/* Without a timer (the kernel counts them against RLIMIT_SIGPENDING) the threads return at once. */
+static bool arm_first_timer(void) {
+  const int number = SIGRTMIN + 21; /* no engine here uses it */
+  struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
+  sigemptyset(&action.sa_mask);
+  if (sigaction(number, &action, NULL) < 0) return false;
+  has_timer = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+  set_timer(REVIVE_PARKED_AFTER_MS);
+  return has_timer || revive_threads();
+}
+
+/* While it waits here, a fork needs no thread. It may wait for minutes, and with its threads it would take more memory. */
+void engine_await_request(void) {
+  struct pollfd channel = {.fd = CHANNEL, .events = POLLIN};
+  if (!has_timer) return;
+  set_timer(0);
+  while (poll(&channel, 1, -1) < 0 && errno == EINTR) continue;
+  set_timer(REVIVE_AFTER_MS);
+}
+
+/* ---- forks ---- */
+
+static const char *prepare(void) {
   static char problem[160];
   /*
    * Threads that only wait for work when they are idle. Bun: JIT compilers, the garbage collector's helpers, the
@@ -45,13 +100,19 @@ const char *engine_prepare(void) {
   else if (prctl(PR_GET_TID_ADDRESS, &tid_address) < 0) failed = "find the number of its main thread";
   else if (syscall(SYS_get_robust_list, 0, &robust_list, &robust_bytes) < 0) failed = "find its robust list";
   else if (!let_memory_be_forked()) failed = "have its memory forked";
-  if (failed) {
-    const char *why = errno == EEXIST ? thread_in_the_way() : strerror(errno);
-    snprintf(problem, sizeof problem, "%s: %s", failed, why);
-    return problem;
-  }
-  const char *in_the_way = note_descriptors(CHANNEL);
-  return in_the_way ? in_the_way : "";
+  if (!failed) return note_descriptors(CHANNEL);
+  const char *why = errno == EEXIST ? thread_in_the_way() : strerror(errno);
+  snprintf(problem, sizeof problem, "%s: %s", failed, why);
+  return problem;
+}
+
+/* The bytes that count against RLIMIT_DATA: the sixth number of /proc/self/statm, in pages. */
+static bool report_ready(int socket_fd) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "re");
+  bool is_known = file && fscanf(file, "%*d %*d %*d %*d %*d %ld", &pages) == 1;
+  if (file) fclose(file);
+  return is_known && dprintf(socket_fd, "!zygote_data_bytes=%ld\n", pages * sysconf(_SC_PAGESIZE)) > 0;
 }
 
 /* As glibc's fork, without its handlers, and without giving away the stacks of the other threads. */
@@ -65,12 +126,19 @@ static pid_t fork_bare(void) {
 /* As Node does at its start with descriptors that it inherits: programs that a guest starts do not get its channel. */
 static const char *go_on(void) {
   if (fcntl(CHANNEL, F_SETFD, FD_CLOEXEC) < 0) return "keep the channel to itself";
-  return renew_descriptors();
+  const char *failed = renew_descriptors();
+  if (!failed && !arm_first_timer()) failed = "have its threads recreated";
+  return failed;
 }
 
-int engine_serve(int socket_fd) {
+const char *engine_serve(int socket_fd) {
   static const struct engine javascript = {.fork = fork_bare, .go_on = go_on};
-  return fork_guests(socket_fd, &javascript);
+  const char *problem = prepare();
+  if (problem) return problem;
+  if (!report_ready(socket_fd)) return "its memory cannot be reported";
+  /* Skips the engine's own clean-up, which would need its threads. */
+  if (fork_guests(socket_fd, &javascript) != 0) _exit(1);
+  return "";
 }
 
 bool engine_has_new_variables(void) { return is_environment_new(); }
@@ -106,33 +174,4 @@ bool engine_close_sample_channel(int other_end) {
     close(saved[i]);
   }
   return close(other_end) == 0;
-}
-
-/* ---- the timer ---- */
-
-static timer_t timer;
-
-static struct itimerspec in_ms(int delay_ms) {
-  return (struct itimerspec){.it_value = {.tv_sec = delay_ms / 1000, .tv_nsec = delay_ms % 1000 * 1000000L}};
-}
-
-/* If the kernel refuses a thread for now, for example at the limit on processes, the timer tries again. */
-static void on_timer(int signal) {
-  (void)signal;
-  int saved_errno = errno;
-  struct itimerspec again = in_ms(RETRY_MS);
-  if (!revive_threads()) timer_settime(timer, 0, &again, NULL);
-  errno = saved_errno;
-}
-
-int engine_revive_after(int delay_ms) {
-  if (delay_ms == 0) return 0;
-  const int number = SIGRTMIN + 21; /* no engine here uses it */
-  struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
-  struct itimerspec when = in_ms(delay_ms);
-  sigemptyset(&action.sa_mask);
-  if (sigaction(number, &action, NULL) < 0) return errno;
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0) return errno;
-  return timer_settime(timer, 0, &when, NULL) < 0 ? errno : 0;
 }

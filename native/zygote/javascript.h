@@ -1,5 +1,6 @@
 /*
- * The functions of the zygote that a JavaScript engine calls. Those after `engine_serve` are called in its forks.
+ * The functions of the zygote that a JavaScript engine calls. Those after `engine_serve` are called in its forks, where a
+ * timer is armed whenever code of the engine runs: see javascript.c.
  */
 #ifndef LAZARET_JAVASCRIPT_H
 #define LAZARET_JAVASCRIPT_H
@@ -8,10 +9,12 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Empty if this process can be forked from now on, else the reason why not. Then it has to end: its threads stay parked. */
-EXPORTED const char *engine_prepare(void);
-
-EXPORTED int engine_serve(int socket_fd);
+/*
+ * Parks the other threads, tells the host that this process can be forked, and returns an empty text in each fork. No
+ * code of the engine runs meanwhile, because it could wait for a parked thread. Returns the reason if the process cannot
+ * be forked; then it has to end, because its threads stay parked. Ends the zygote when no more requests can come.
+ */
+EXPORTED const char *engine_serve(int socket_fd);
 
 /* Whether the guest's environment differs from the zygote's; asking for each variable is slow. */
 EXPORTED bool engine_has_new_variables(void);
@@ -21,11 +24,8 @@ EXPORTED const char *engine_variable(int index);
 
 EXPORTED int engine_process_id(void);
 
-/*
- * Recreates the threads after a delay, because short runs end without needing them. It uses a signal, because by then the
- * main thread may be waiting for one of them. Returns 0 or an errno. A delay of 0 is for a sample run.
- */
-EXPORTED int engine_revive_after(int delay_ms);
+/* In a fork that is ready for its run: waits for the request. In a sample run it does nothing. */
+EXPORTED void engine_await_request(void);
 
 /* Returns one end of a socket pair. Until it is closed, runs read from and write to the other end. -1 on failure. */
 EXPORTED int engine_open_sample_channel(void);

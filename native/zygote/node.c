@@ -62,20 +62,18 @@ static int32_t int_argument(napi_env env, napi_callback_info info) {
   return value;
 }
 
-static napi_value prepare(napi_env env, napi_callback_info info) {
-  (void)info;
-  return text(env, engine_prepare());
-}
-
-static napi_value serve(napi_env env, napi_callback_info info) { return number(env, engine_serve(int_argument(env, info))); }
+static napi_value serve(napi_env env, napi_callback_info info) { return text(env, engine_serve(int_argument(env, info))); }
 
 static napi_value process_id(napi_env env, napi_callback_info info) {
   (void)info;
   return number(env, engine_process_id());
 }
 
-static napi_value revive_after(napi_env env, napi_callback_info info) {
-  return number(env, engine_revive_after(int_argument(env, info)));
+static napi_value await_request(napi_env env, napi_callback_info info) {
+  (void)env;
+  (void)info;
+  engine_await_request();
+  return NULL;
 }
 
 static napi_value open_sample_channel(napi_env env, napi_callback_info info) {
@@ -152,11 +150,10 @@ napi_value napi_register_module_v1(napi_env env, napi_value exports) {
     const char *name;
     napi_callback call;
   } functions[] = {
-      {"prepare", prepare},
       {"serve", serve},
       {"environment", environment},
       {"processId", process_id},
-      {"reviveAfter", revive_after},
+      {"awaitRequest", await_request},
       {"openSampleChannel", open_sample_channel},
       {"closeSampleChannel", close_sample_channel},
       {"renewRandomness", renew_randomness},

@@ -40,7 +40,7 @@ struct thread {
   pid_t tid;
   int state; /* a futex */
   bool is_alive; /* in this fork */
-  bool was_in_call;
+  bool was_waiting;
   void *here[5]; /* of __builtin_setjmp: glibc's longjmp refuses to go to another stack */
   void *thread_pointer;
   void *robust_list;
@@ -73,11 +73,17 @@ static void *thread_pointer(void) {
   return pointer;
 }
 
-/* The thread continues after an interrupted call, or before a call that will be repeated. */
-static bool is_in_call(const void *context) {
-  const ucontext_t *interrupted = context;
-  const uint8_t *next = (const uint8_t *)(uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];
-  return (next[-2] == 0x0f && next[-1] == 0x05) || (next[0] == 0x0f && next[1] == 0x05);
+/*
+ * The thread waited in a call: it continues after one that the signal interrupted, or before one that it repeats. After or
+ * before any other call it may hold a lock, for example of the memory that it has just mapped.
+ */
+static bool is_waiting(const void *context) {
+  const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+  const uint8_t *next = (const uint8_t *)(uintptr_t)registers[REG_RIP];
+  greg_t call = registers[REG_RAX], operation = registers[REG_RSI] & FUTEX_CMD_MASK;
+  if (next[-2] == 0x0f && next[-1] == 0x05 && call == -EINTR) return true;
+  if (next[0] != 0x0f || next[1] != 0x05) return false;
+  return call == SYS_read || (call == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET));
 }
 
 static void wait_while(int *state, int value) {
@@ -120,7 +126,7 @@ static void park(int signal, siginfo_t *info, void *context) {
   int saved_errno = errno;
   struct thread *volatile self = find_self();
   if (!self) return;
-  self->was_in_call = is_in_call(context);
+  self->was_waiting = is_waiting(context);
   self->thread_pointer = thread_pointer();
   syscall(SYS_get_robust_list, 0, &self->robust_list, &self->robust_bytes);
   syscall(SYS_sigaltstack, NULL, &self->signal_stack);
@@ -154,7 +160,7 @@ static bool park_thread(struct thread *thread) {
     thread->state = RUNNING;
     if (syscall(SYS_tgkill, getpid(), thread->tid, PARK_SIGNAL) < 0) return false;
     wait_while(&thread->state, RUNNING);
-    if (thread->was_in_call) return true;
+    if (thread->was_waiting) return true;
     change_state(&thread->state, RUNNING); /* it may be about to take a lock */
   }
   errno = EBUSY;

@@ -94,12 +94,12 @@ export async function serveSampleRun(serving: Serving): Promise<void> {
 export interface Serving {
   /** Prepares a worker that is parked until its run. */
   readonly load: (request: ParkRequest) => Promise<void>
-  /** Called when the run of a parked worker begins. */
-  readonly onRequest?: () => void
+  /** Waits until the run of a parked worker begins. */
+  readonly awaitRequest?: () => void
 }
 
 /** Resolves when the program has returned its value or failed. */
-export async function serve({ load, onRequest }: Serving): Promise<void> {
+export async function serve({ load, awaitRequest }: Serving): Promise<void> {
   const first = readRequest()
   if (first === undefined || !('park' in first)) return start(first)
   try {
@@ -109,9 +109,8 @@ export async function serve({ load, onRequest }: Serving): Promise<void> {
     return exitNow()
   }
   send('{"type":"parked"}')
-  const request = readRequest()
-  onRequest?.()
-  return start(request)
+  awaitRequest?.()
+  return start(readRequest())
 }
 
 /** Does nothing without a request: then the host has closed the channel. */

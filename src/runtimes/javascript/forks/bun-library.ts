@@ -18,12 +18,11 @@ interface CString {
 }
 
 interface Symbols {
-  readonly engine_prepare: () => CString
-  readonly engine_serve: (socketDescriptor: number) => number
+  readonly engine_serve: (socketDescriptor: number) => CString
   readonly engine_has_new_variables: () => boolean
   readonly engine_process_id: () => number
   readonly engine_variable: (index: number) => CString | null
-  readonly engine_revive_after: (delayMs: number) => number
+  readonly engine_await_request: () => void
   readonly engine_seed_bytes_left: () => number
   readonly engine_use_up_seeds: () => void
   readonly engine_open_sample_channel: () => number
@@ -42,20 +41,18 @@ export function openBunLibrary(path: string): BunLibrary {
   const getBuiltin = process.getBuiltinModule as (name: string) => unknown
   const { dlopen } = getBuiltin('bun:ffi') as ForeignFunctions
   const { symbols } = dlopen(path, {
-    engine_prepare: { args: [], returns: 'cstring' },
-    engine_serve: { args: ['i32'], returns: 'i32' },
+    engine_serve: { args: ['i32'], returns: 'cstring' },
     engine_has_new_variables: { args: [], returns: 'bool' },
     engine_process_id: { args: [], returns: 'i32' },
     engine_variable: { args: ['i32'], returns: 'cstring' },
-    engine_revive_after: { args: ['i32'], returns: 'i32' },
+    engine_await_request: { args: [], returns: 'void' },
     engine_seed_bytes_left: { args: [], returns: 'i32' },
     engine_use_up_seeds: { args: [], returns: 'void' },
     engine_open_sample_channel: { args: [], returns: 'i32' },
     engine_close_sample_channel: { args: ['i32'], returns: 'bool' },
   })
   return {
-    prepare: () => symbols.engine_prepare().toString(),
-    serve: (socketDescriptor) => symbols.engine_serve(socketDescriptor),
+    serve: (socketDescriptor) => symbols.engine_serve(socketDescriptor).toString(),
     environment() {
       if (!symbols.engine_has_new_variables()) return undefined
       const entries: string[] = []
@@ -65,10 +62,7 @@ export function openBunLibrary(path: string): BunLibrary {
         entries.push(entry.toString())
       }
     },
-    reviveAfter(delayMs) {
-      const errno = symbols.engine_revive_after(delayMs)
-      if (errno !== 0) throw new Error(`The threads of this process cannot be recreated: errno ${errno}.`)
-    },
+    awaitRequest: symbols.engine_await_request,
     processId: symbols.engine_process_id,
     seedBytesLeft: symbols.engine_seed_bytes_left,
     useUpSeeds: symbols.engine_use_up_seeds,

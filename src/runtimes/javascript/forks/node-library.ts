@@ -17,12 +17,10 @@ export interface NodeLibrary extends ForkLibrary {
 }
 
 interface Addon {
-  readonly prepare: () => string
-  readonly serve: (socketDescriptor: number) => number
+  readonly serve: (socketDescriptor: number) => string
   readonly environment: () => string[] | null
   readonly processId: () => number
-  /** 0, or an errno. */
-  readonly reviveAfter: (delayMs: number) => number
+  readonly awaitRequest: () => void
   readonly openSampleChannel: () => number
   readonly closeSampleChannel: (otherEnd: number) => number
   readonly renewRandomness: () => number
@@ -40,10 +38,6 @@ export function openNodeLibrary(path: string): NodeLibrary {
     environment() {
       const entries = addon.environment()
       return entries === null ? undefined : readVariables(entries)
-    },
-    reviveAfter(delayMs) {
-      const errno = addon.reviveAfter(delayMs)
-      if (errno !== 0) throw new Error(`The threads of this process cannot be recreated: errno ${errno}.`)
     },
     openSampleChannel() {
       const otherEnd = addon.openSampleChannel()

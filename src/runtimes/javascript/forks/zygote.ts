@@ -13,16 +13,17 @@ import type { Serving } from '../serve.ts'
 
 /** The functions of the library in native/zygote that every engine calls. */
 export interface ForkLibrary {
-  /** Prepares this process for forks. Returns an empty string, or why it cannot be forked. */
-  readonly prepare: () => string
-  /** Returns 0 in each fork, which is confined by then. Returns another value in the zygote when the socket is closed. */
-  readonly serve: (socketDescriptor: number) => number
+  /**
+   * Returns an empty string in each fork, which is confined by then, or why this process cannot be forked. When the socket
+   * is closed, the zygote ends.
+   */
+  readonly serve: (socketDescriptor: number) => string
   /** In a fork: the environment of its guest. Undefined if that is the zygote's own. */
   readonly environment: () => Record<string, string> | undefined
   /** The id of the process in its own pid namespace. */
   readonly processId: () => number
-  /** In a fork: recreates its threads. 0 is for a sample run. */
-  readonly reviveAfter: (delayMs: number) => void
+  /** In a fork: waits for the request of its run. In a sample run it does nothing. */
+  readonly awaitRequest: () => void
   /** Connects the channel and the output to a new socket pair for a sample run. Returns the other end of the pair. */
   readonly openSampleChannel: () => number
   readonly closeSampleChannel: (otherEnd: number) => void
@@ -49,8 +50,6 @@ const reportBytesMax = 200
  * a fork of Node takes an eighth more processor time. More rounds save no more, and each adds 2 ms to the zygote's start.
  */
 const sampleRounds = 16
-/** A run that takes longer gets its threads. Creating one takes about 40 µs, and a short run uses none. */
-const reviveAfterMs = 4
 
 /** Does not use a timer: in a timer's callback, Bun looks for unhandled rejections only after `beforeExit`. */
 export async function runZygote(engine: ForkableEngine): Promise<void> {
@@ -66,17 +65,15 @@ export async function runZygote(engine: ForkableEngine): Promise<void> {
   const codes = [...samplePrograms, ...preload.map(sampleFor)]
   for (let time = 0; time < sampleRounds; time++) await serveSampleRuns(engine, language, codes)
   for (let time = 0; time < sampleRounds; time++) engine.becomeAnother()
-  const problem = engine.settle() ?? library.prepare()
+  const problem = engine.settle() ?? library.serve(socketDescriptor)
   if (problem !== '') return refuse(problem)
-  report(`!zygote_data_bytes=${countDataBytes()}\n`)
-  if (library.serve(socketDescriptor) !== 0) endAtOnce()
   engine.becomeAnother()
-  return serve(servingAfter(engine, reviveAfterMs))
+  return serve(servingOf(engine))
 }
 
-const servingAfter = ({ library, load }: ForkableEngine, delayMs: number): Serving => ({
+const servingOf = ({ library, load }: ForkableEngine): Serving => ({
   load,
-  onRequest: () => library.reviveAfter(delayMs),
+  awaitRequest: library.awaitRequest,
 })
 
 /** Sample programs that use the parts of the engine and the harness that most runs use. */
@@ -108,28 +105,13 @@ async function serveSampleRuns(
     const channel = library.openSampleChannel()
     for (const message of [{ park: language, preload: [] }, request])
       writeAll(channel, frame(JSON.stringify(message)))
-    await serveSampleRun(servingAfter(engine, 0))
+    await serveSampleRun(servingOf(engine))
     library.closeSampleChannel(channel)
   }
 }
 
 /** Reports to the host why this process cannot be a zygote, and exits. */
 function refuse(problem: string): void {
-  report(problem)
+  writeAll(socketDescriptor, new TextEncoder().encode(problem).subarray(0, reportBytesMax))
   process.exit(1)
-}
-
-function report(text: string): void {
-  writeAll(socketDescriptor, new TextEncoder().encode(text).subarray(0, reportBytesMax))
-}
-
-/** Skips the engine's own clean-up, which would need its threads. */
-function endAtOnce(): never {
-  return process.kill(process.pid, 'SIGKILL') as never
-}
-
-/** The bytes that count against RLIMIT_DATA: the sixth number of /proc/self/statm, in pages. */
-function countDataBytes(): number {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
-  return Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[5]) * 4096
 }
