@@ -1,10 +1,11 @@
 /** What runs on each landing, as far as mutations depend on it. */
+import { classify } from '../testing/plan/changes.ts'
 import { planPasses } from '../testing/plan/passes.ts'
 
-let files: ReadonlySet<string> | undefined
-
-/** Whether a landing that changes `changed` runs this test file. */
-export function runsOnLanding(testFile: string, _changed: string): boolean {
-  files ??= new Set(planPasses({ tier: 'daily', filters: [], isRoot: true }).flatMap((pass) => pass.files))
-  return files.has(testFile)
+/** Whether a landing that changes `changed` runs this test file, as the user who starts it. */
+export function runsOnLanding(testFile: string, changed: string): boolean {
+  const change = { kind: classify([changed]), paths: [changed] }
+  return planPasses({ run: 'ci', filters: [], isRoot: true, change }).some(
+    ({ level, files }) => level === 'started' && files.includes(testFile),
+  )
 }

@@ -11,6 +11,6 @@ import { runPass } from '../testing/run-pass.ts'
 process.chdir(`${import.meta.dirname}/../..`)
 const [target = '', ...filters] = process.argv.slice(2)
 const results: PassResults[] = []
-for (const pass of planPasses({ tier: 'daily', filters, isRoot: process.getuid?.() === 0 }))
+for (const pass of planPasses({ run: 'daily', filters, isRoot: process.getuid?.() === 0 }))
   results.push(await runPass(pass))
 writeFileSync(target, JSON.stringify(results))

@@ -1,33 +1,38 @@
 /** The summary that ends a run of the tests. */
+import { isMissing, kindOf } from './failures.ts'
+import type { Level } from './plan/levels.ts'
 import type { PassResults } from './results.ts'
-import { isMissing } from './run-again.ts'
 
 /** The static checks, or a pass. */
 export interface Part {
   readonly name: string
   readonly results: PassResults
   readonly seconds: number
+  /** Absent for the static checks. */
+  readonly level?: Level
+  readonly files?: readonly string[]
 }
 
-/**
- * The lines of the summary, the most important last, because logs are cut at their beginning. `surplus` says which passes
- * skipped too many tests, and which tests.
- */
-export function describeParts(parts: readonly Part[], surplus: readonly string[]): string[] {
-  const skipped = parts.flatMap(({ name, results }) =>
-    results.skipped.map((test) => `  ${name}: ${test.name} (${test.reason})`),
-  )
-  const unsteady = parts.flatMap(({ name, results }) =>
-    describeFailures(name, { failures: results.unsteady, reasons: results.reasons }),
+export interface Remarks {
+  /** These fail the run. */
+  readonly problems: readonly string[]
+  /** By heading. */
+  readonly notes: Readonly<Record<string, readonly string[]>>
+}
+
+/** The lines of the summary, the most important last, because logs are cut at their beginning. */
+export function describeParts(parts: readonly Part[], { problems, notes }: Remarks): string[] {
+  const flaky = parts.flatMap(({ name, results }) =>
+    describeFailures(name, { failures: results.flaky, reasons: results.reasons }),
   )
   const failures = parts.flatMap(({ name, results }) => describeFailures(name, results))
   return [
-    ...section('Skipped:', skipped),
-    ...section('Failed among others, passed alone:', unsteady),
+    ...Object.entries(notes).flatMap(([heading, lines]) => section(heading, lines)),
+    ...section('Flaky: failed among others, then passed twice alone, or in quarantine:', flaky),
     ...parts.map(describePart),
     '',
     ...section('Failed:', failures),
-    ...surplus,
+    ...problems,
     describeCounts(parts.map(({ results }) => results)),
   ]
 }
@@ -59,7 +64,8 @@ function withSameReasonsTogether(
   const groups = Map.groupBy(failures, (test) => `${fileOf(test)}${reasonOf(test)}`)
   return [...groups.values()].map(([first = '', ...others]) => {
     const count = others.length === 0 ? '' : `, and ${others.length} more of its file`
-    return `${first}${count}${reasonOf(first)}`
+    const kind = kindOf(first, reasons[first])
+    return `${kind === 'other' ? '' : `[${kind}] `}${first}${count}${reasonOf(first)}`
   })
 }
 

@@ -1,42 +1,40 @@
-/** Which files of a pass run a second time, and the results of the pass with them. */
-import { groupEnding } from './plan/processes.ts'
-import type { PlannedProcess } from './plan/processes.ts'
-import { wasStuck } from './results.ts'
+/**
+ * Which files of a pass run again, and the results of the pass with them. A file that failed among others must pass twice,
+ * alone, on a calm machine; then the failure is reported as flaky. What no load explains is never tried again: failures.ts.
+ */
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { areExcusable, isMissing, isOf, kindOf } from './failures.ts'
 import type { PassResults } from './results.ts'
 
-/** If one file in twenty or more fails, the change is the cause. A busy machine makes fewer fail. */
+/** If more files than this fail, the change is the cause. A busy machine makes fewer fail. */
 const failedFilesMax = (files: number): number => Math.max(3, Math.floor(files / 20))
 
 /**
  * Node's runner reads the reports of a test process in chunks, and fails if a chunk ends within a header. Then the process
- * counts as failed ("Unable to deserialize cloned data"), and the files that it had not started count as missing.
+ * counts as failed, and the files that it had not started count as missing.
  */
-export function lostFiles(files: readonly string[], results: PassResults): string[] {
-  if (!results.failures.some(isOfLostReport)) return []
-  const ended = new Set(results.files.map(({ file }) => file))
+export function lostFiles(
+  files: readonly string[],
+  { failures, reasons, files: seen }: PassResults,
+): string[] {
+  if (!failures.some((failure) => kindOf(failure, reasons[failure]) === 'lost')) return []
+  const ended = new Set(seen.map(({ file }) => file))
   return files.filter((file) => !ended.has(file))
 }
 
-/** The files of a shared process that did not end after them. A file with its own process counts as failed itself. */
-export function stuckFiles(
-  processes: readonly PlannedProcess[],
-  { failures, reasons }: PassResults,
-): readonly string[] {
-  const stuck = failures.filter((failure) => reasons[failure] === wasStuck)
-  const isStuck = (name: string) => stuck.some((failure) => failure.includes(`/${name}${groupEnding}`))
-  return processes.flatMap(({ group, files }) => (group !== undefined && isStuck(group.name) ? files : []))
-}
-
-/** The failed files, if they are few among many. Alone they fail again, unless the load of the others caused the failure. */
-export function fewFailed(files: readonly string[], { failures }: PassResults): string[] {
+/** The failed files, if they are few among many and nothing but load may explain what failed. */
+export function excusableFiles(files: readonly string[], results: PassResults): string[] {
+  const { failures } = results
   const failed = files.filter((file) => failures.some((failure) => isOf(file, failure)))
   const isAll = failures.every(
     (failure) => isOfSupport(failure) || failed.some((file) => isOf(file, failure)),
   )
-  return isAll && failed.length <= failedFilesMax(files.length) && failed.length < files.length ? failed : []
+  const areFew = failed.length <= failedFilesMax(files.length) && failed.length < files.length
+  return isAll && areFew && areExcusable(results) ? failed : []
 }
 
-/** The results of a pass, with the second results of `files`. */
+/** The results of a pass, with those of `files` replaced by what their later run had. */
 export function withSecondRun(
   first: PassResults,
   second: PassResults,
@@ -44,66 +42,52 @@ export function withSecondRun(
 ): PassResults {
   // A hook that the files share is reported under the support file that defines it.
   const isAgain = (name: string) => isOfSupport(name) || files.some((file) => isOf(file, name))
+  const isLost = (failure: string) => kindOf(failure, first.reasons[failure]) === 'lost'
   const kept = first.files.filter(({ file }) => !files.includes(file))
   const replaced = first.files.filter(({ file }) => files.includes(file))
   // A test that did not run the second time has not passed.
   const isSkipped = (failure: string) => second.skipped.some(({ name }) => name === failure)
   const failures = first.failures.filter(
-    (failure) => isSkipped(failure) || (!isAgain(failure) && !isOfLostReport(failure)),
+    (failure) => isSkipped(failure) || (!isAgain(failure) && !isLost(failure)),
   )
-  const gone = first.failures.length - failures.length
-  const sum = (key: 'passed') => replaced.reduce((total, one) => total + one[key], 0)
+  const isHealed = (failure: string) =>
+    !failures.includes(failure) && !isMissing(failure) && !second.failures.includes(failure)
   return {
-    passed: first.passed - sum('passed') + second.passed,
-    failed: first.failed - gone + second.failed,
+    passed: first.passed - replaced.reduce((total, { passed }) => total + passed, 0) + second.passed,
+    failed: first.failed - (first.failures.length - failures.length) + second.failed,
     skipped: [...first.skipped.filter(({ name }) => !isAgain(name)), ...second.skipped],
     failures: [...failures, ...second.failures],
     reasons: { ...first.reasons, ...second.reasons },
-    unsteady: [
-      ...first.unsteady,
-      ...second.unsteady,
-      ...steadied(first, second, isAgain),
-      ...first.failures.filter(isOfLostReport),
-    ],
+    flaky: [...new Set([...first.flaky, ...second.flaky, ...first.failures.filter(isHealed)])],
     files: [...kept, ...second.files],
     processorMs: first.processorMs + second.processorMs,
   }
 }
 
-/** Tests that failed in the pass and passed alone. */
-function steadied(
-  first: PassResults,
-  second: PassResults,
-  isAgain: (failure: string) => boolean,
-): readonly string[] {
-  return first.failures.filter(
-    (failure) =>
-      isAgain(failure) &&
-      !isMissing(failure) &&
-      !second.failures.includes(failure) &&
-      !second.skipped.some(({ name }) => name === failure),
-  )
+/** The share of time, in percent, in which some process waited for a processor: `avg10` of /proc/pressure/cpu. */
+const calmPercent = 20
+const calmAfterMs = 60_000
+const lookEveryMs = 2000
+
+/** Waits until the machine is calm, at most a minute. Returns the pressure then. */
+export async function untilCalm(): Promise<number> {
+  const deadline = performance.now() + calmAfterMs
+  for (;;) {
+    const percent = cpuPressurePercent()
+    if (percent < calmPercent || performance.now() > deadline) return percent
+    await pause(lookEveryMs)
+  }
 }
 
-/** The name under which a file that did not run is reported. */
-export function missing(file: string): string {
-  return `${file}${missingEnding}`
-}
-
-const missingEnding = ' has not run to its end'
-
-export function isMissing(failure: string): boolean {
-  return failure.endsWith(missingEnding)
-}
-
-function isOf(file: string, name: string): boolean {
-  return name.startsWith(`${file}:`) || name === missing(file)
+/** 0 where the kernel does not measure it. */
+function cpuPressurePercent(): number {
+  try {
+    return Number(/^some avg10=([\d.]+)/.exec(readFileSync('/proc/pressure/cpu', 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }
 
 function isOfSupport(failure: string): boolean {
   return failure.startsWith('test/support/')
-}
-
-function isOfLostReport(failure: string): boolean {
-  return failure.includes(groupEnding)
 }

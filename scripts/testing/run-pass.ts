@@ -14,17 +14,20 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { endHungExits, exitsVariable } from './hung-exits.ts'
+import { missing } from './failures.ts'
+import { junitVariable } from './junit.ts'
+import { keepReport } from './kept-results.ts'
 import { lostLaunchers } from './lost-launchers.ts'
 import { pathWithOwnPython } from './own-python.ts'
 import type { Pass } from './plan/passes.ts'
 import { planProcesses, writeProcesses } from './plan/processes.ts'
-import type { PlannedProcess } from './plan/processes.ts'
+import { notesVariable } from './process-notes.ts'
 import { noResults } from './results.ts'
 import type { PassResults } from './results.ts'
-import { fewFailed, lostFiles, missing, stuckFiles, withSecondRun } from './run-again.ts'
+import { excusableFiles, lostFiles, untilCalm, withSecondRun } from './run-again.ts'
 import { oldestHost, thisHost } from './test-host.ts'
 import type { TestHost } from './test-host.ts'
+import { watchProcesses } from './watch-processes.ts'
 import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 
 /** Ends a test, or a hook, that waits for ever. */
@@ -97,7 +100,8 @@ interface Folders extends Disposable {
   /** Node's compile cache: each test file is a process, and most load the same modules. */
   readonly compiled: string
   readonly results: string
-  readonly exits: string
+  /** What processes note for process-notes.ts. */
+  readonly notes: string
   /** The generated files that each run several test files in one process. */
   readonly groups: string
   readonly without: WithoutLayers | undefined
@@ -111,7 +115,7 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
     temporary: inRoot('tmp'),
     compiled: inRoot('compiled'),
     results: inRoot('results'),
-    exits: inRoot('exits'),
+    notes: inRoot('notes'),
     groups: inRoot('groups'),
   }
   for (const folder of Object.values(folders)) mkdirSync(folder)
@@ -133,38 +137,39 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   }
 }
 
-/** Runs files again whose reports were lost, and a few that failed among many, so that a failure shows a defect of the test. */
-async function runFilesAgain(pass: Pass, folders: Folders, results: PassResults): Promise<PassResults> {
-  const stuck = pass.mayFailOnce === true ? stuckFiles(processesOf(pass), results) : []
-  const lost = [...new Set([...lostFiles(pass.files, results), ...stuck])]
-  const why = 'whose reports were lost, or whose process was stuck'
-  const whole = await runAgain({ ...pass, files: lost }, { folders, results, why })
-  const failed = pass.mayFailOnce === true ? fewFailed(pass.files, whole) : []
-  const alone = { ...pass, files: failed, processes: 1 }
-  return await runAgain(alone, { folders, results: whole, why: 'that failed, alone' })
-}
+/** How often a file must pass alone after it has failed among others. */
+const passesAgain = 2
 
-interface Again {
-  readonly folders: Folders
-  readonly results: PassResults
-  readonly why: string
-}
-
-async function runAgain(pass: Pass, { folders, results, why }: Again): Promise<PassResults> {
-  const { files } = pass
-  if (files.length === 0) return results
-  process.stdout.write(`\n${pass.name}: ${files.length} files again, ${why}\n`)
-  return withSecondRun(results, await runFiles(pass, folders), files)
-}
-
-function processesOf({ files, isOnOldest }: Pass): PlannedProcess[] {
-  return planProcesses(files, { mayShare: isOnOldest === true ? 'pure' : 'all' })
+/** Runs files again whose reports were lost, and the few whose failure the load of the machine may explain. */
+async function runFilesAgain(pass: Pass, folders: Folders, first: PassResults): Promise<PassResults> {
+  let results = first
+  const again = async (files: readonly string[], processes: number): Promise<PassResults> => {
+    const second = await runFiles({ ...pass, files, processes }, folders)
+    results = withSecondRun(results, second, files)
+    return second
+  }
+  const lost = lostFiles(pass.files, results)
+  if (lost.length > 0) {
+    process.stdout.write(`\n${pass.name}: ${lost.length} files again, whose reports were lost\n`)
+    await again(lost, pass.processes)
+  }
+  const failed = pass.mayFailOnce ? excusableFiles(pass.files, results) : []
+  for (let count = 1; count <= passesAgain && failed.length > 0; count++) {
+    const pressure = Math.round(await untilCalm())
+    process.stdout.write(
+      `\n${pass.name}: ${failed.length} failed files again, alone (${count} of ${passesAgain}; ` +
+        `processes wait for a processor ${pressure} % of the time)\n`,
+    )
+    if ((await again(failed, 1)).failed > 0) break
+  }
+  return results
 }
 
 async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   if (pass.files.length === 0) return noResults
   const { host } = folders
   const resultsFile = join(folders.results, 'results.json')
+  const processes = planProcesses(pass.files, { mayShare: pass.isOnOldest === true ? 'pure' : 'all' })
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
     '--test',
@@ -175,18 +180,25 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(reporters, 'results.ts')}`,
     `--test-reporter-destination=${resultsFile}`,
-    ...writeProcesses(processesOf(pass), { folder: folders.groups, root: host.folder }),
+    ...writeProcesses(processes, { folder: folders.groups, root: host.folder }),
   ]
   const asWhom = pass.userId === undefined ? [] : [process.execPath, asUser, String(pass.userId)]
   const lacking = folders.without?.command(pass.lacking ?? [], []) ?? []
-  const [program = process.execPath, ...words] = [...asWhom, ...lacking, host.node, ...command]
+  const [program = process.execPath, ...words] = [
+    ...ownMounts(),
+    ...asWhom,
+    ...lacking,
+    host.node,
+    ...command,
+  ]
   const child = spawn(program, words, {
     stdio: ['ignore', 'inherit', 'inherit'],
     cwd: host.folder,
     env: { ...environment(pass, folders), ...host.environment },
   })
-  const stopWatch = endHungExits(folders.exits)
+  const stopWatch = watchProcesses(folders.notes)
   const isInTime = await waitFor(child, pass.wallMs).finally(stopWatch)
+  keepReport(pass.name, junitFile(folders))
   const results = readResults(resultsFile)
   const problems = isInTime ? [] : [`did not end within ${pass.wallMs / 1000} s`]
   if (results === undefined) problems.push('ended without results')
@@ -194,6 +206,17 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   for (const problem of problems) process.stdout.write(`✖ the pass ${pass.name}: ${problem}\n`)
   const { failed, failures, ...others } = results ?? noResults
   return { ...others, failures: [...failures, ...problems], failed: failed + problems.length }
+}
+
+const junitFile = (folders: Folders): string => join(folders.results, 'junit.xml')
+
+/**
+ * Root's tests have their own mount namespace: what others mount meanwhile (a login, a container) is not theirs, and would look
+ * like a leak.
+ */
+function ownMounts(): readonly string[] {
+  if (process.getuid?.() !== 0) return []
+  return ['unshare', '--mount', '--propagation', 'private', '--']
 }
 
 /** The files that a process had not started when it ended early. */
@@ -205,10 +228,15 @@ function findMissing(files: readonly string[], results: PassResults): string[] {
 /**
  * Another user gets nothing of the environment of the user who started the runner, which may name that user's folders.
  */
-function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.ProcessEnv {
-  const { home, temporary, compiled, exits } = folders
+function environment({ userId, isInForks, files }: Pass, folders: Folders): NodeJS.ProcessEnv {
+  const { home, temporary, compiled, notes } = folders
   const forks = isInForks === true ? { LAZARET_TESTS_IN_FORKS: '1' } : {}
-  const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, ...exitsVariable(exits), ...forks }
+  const own = {
+    ...{ TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, LAZARET_TESTS_FILES: String(files.length) },
+    ...notesVariable(notes),
+    ...junitVariable(junitFile(folders)),
+    ...forks,
+  }
   if (userId === undefined) return { ...process.env, ...own, PATH: pathWithOwnPython() }
   const { PATH, NODE_EXTRA_CA_CERTS: certificates } = process.env
   return {

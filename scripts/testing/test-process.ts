@@ -3,16 +3,15 @@
  * threads and forks of the tests inherit the option that loads this.
  */
 import { isMainThread } from 'node:worker_threads'
-import { noteExit } from './hung-exits.ts'
+import { OwnNote } from './process-notes.ts'
 
 const [, file = ''] = process.argv
-/** From this version on the runner limits single tests, and no longer processes. */
-const limitsTestsSince = 24
 
 if (isMainThread && process.env['NODE_TEST_CONTEXT'] !== undefined) {
-  noteExit()
   const isFile = file.endsWith('.test.ts')
+  if (isFile || file.endsWith('.group.mjs')) {
+    const note = OwnNote.open(file)
+    if (note !== undefined) (await import('./own-evidence.ts')).watchOwnTests(note, file)
+  }
   if (isFile) await import('./say-processor-time.ts')
-  const canBeStuck = Number.parseInt(process.versions.node) >= limitsTestsSince
-  if (canBeStuck && (isFile || file.endsWith('.group.mjs'))) await import('./stuck-process.ts')
 }

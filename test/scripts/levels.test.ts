@@ -4,9 +4,8 @@ import { test } from 'node:test'
 
 import { levelsOf, lists } from '../../scripts/testing/plan/levels.ts'
 import type { Level } from '../../scripts/testing/plan/levels.ts'
-import { notDaily } from '../../scripts/testing/plan/not-daily.ts'
 import { planPasses } from '../../scripts/testing/plan/passes.ts'
-import type { Pass, Tier } from '../../scripts/testing/plan/passes.ts'
+import type { Pass, Run } from '../../scripts/testing/plan/passes.ts'
 import { planProcesses } from '../../scripts/testing/plan/processes.ts'
 import { classOf } from '../../scripts/testing/plan/test-class.ts'
 import { listFiles } from '../support/sources/checkout.ts'
@@ -22,8 +21,8 @@ const everyLevel: readonly Level[] = [
 ]
 const isWide = (file: string) => file.startsWith('test-deep/wide/')
 
-function planOf(isRoot: boolean, ...tiers: readonly Tier[]): Pass[] {
-  return tiers.flatMap((tier) => planPasses({ tier, filters: [], isRoot }))
+function planOf(isRoot: boolean, run: Run): Pass[] {
+  return planPasses({ run, filters: [], isRoot })
 }
 
 /** The files by situation, such as `root` or `plain user without namespaces, on the oldest Node`. */
@@ -39,30 +38,36 @@ function filesBySituation(passes: readonly Pass[]): Map<string, string[]> {
 for (const isRoot of [true, false]) {
   const who = isRoot ? 'root' : 'a plain user'
 
-  test(`every test file runs as ${who} in one of the two tiers`, () => {
-    const [started] = filesBySituation(planOf(isRoot, 'daily', 'rest')).values()
+  test(`every test file runs as ${who} in a run of all tests`, () => {
+    const [started] = filesBySituation(planOf(isRoot, 'all')).values()
     assert.deepEqual(started?.toSorted(), files.filter((file) => !isWide(file)).toSorted())
-    const [all] = filesBySituation(planOf(isRoot, 'daily', 'wide')).values()
+    const [all] = filesBySituation(planOf(isRoot, 'wide')).values()
     assert.deepEqual(all?.toSorted(), files.toSorted())
   })
 
-  test(`no file runs twice in one situation when ${who} runs both tiers`, () => {
-    for (const [situation, some] of filesBySituation(planOf(isRoot, 'daily', 'rest')))
-      assert.equal(new Set(some).size, some.length, situation)
-  })
+  for (const run of ['daily', 'ci', 'all', 'wide'] as const)
+    test(`no file runs twice in one situation when ${who} runs ${run}`, () => {
+      for (const [situation, some] of filesBySituation(planOf(isRoot, run)))
+        assert.equal(new Set(some).size, some.length, situation)
+    })
 
-  test(`the daily tier of ${who} has one pass`, () => {
-    assert.equal(planOf(isRoot, 'daily').length, 1)
+  test(`npm test of ${who} has one pass, which measures no time`, () => {
+    const [pass, ...others] = planOf(isRoot, 'daily')
+    assert.equal(others.length, 0)
+    assert.deepEqual(
+      pass?.files.filter((file) => file.endsWith('.timing.test.ts')),
+      [],
+    )
   })
 }
 
 test('tests that measure time run alone', () => {
-  for (const { files: some, processes } of planOf(true, 'rest'))
+  for (const { files: some, processes } of planOf(true, 'all'))
     if (some.some((file) => file.endsWith('.timing.test.ts'))) assert.equal(processes, 1)
 })
 
 test('each file runs at every level where it means something', () => {
-  const passes = planOf(true, 'rest', 'daily')
+  const passes = planOf(true, 'all')
   for (const file of files.filter((one) => !isWide(one))) {
     assert.equal(passes.filter((pass) => pass.files.includes(file)).length, levelsOf(file).length, file)
   }
@@ -94,7 +99,7 @@ test('a pure file runs for one user, on this Node and on the oldest', () => {
 })
 
 test('every place on a list has files', () => {
-  const places = [...Object.values(lists).flat(), ...notDaily]
+  const places = Object.values(lists).flat()
   assert.deepEqual(
     places.filter((place) => !files.some((file) => file.startsWith(place))),
     [],

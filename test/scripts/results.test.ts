@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 
-import { stuckStatus } from '../../scripts/testing/plan/processes.ts'
-import reportResults, { wasStuck } from '../../scripts/testing/results.ts'
+import { hasDied, wasStuck } from '../../scripts/testing/failures.ts'
+import reportResults from '../../scripts/testing/results.ts'
 import type { PassResults } from '../../scripts/testing/results.ts'
 
 function failed(file: string, name: string, nesting = 1, error = new Error(`${name} is wrong`)): TestEvent {
@@ -73,13 +73,14 @@ test('a failure at the end of a shared process belongs to none of its files', as
   assert.deepEqual(failures, ['test/support/use-lazaret.ts: after'])
 })
 
-test('the failure of a process that was ended because it was stuck says so', async () => {
-  for (const how of [
-    { exitCode: stuckStatus, signal: null },
-    { exitCode: null, signal: 'SIGKILL' },
-  ]) {
+test('the failure of a process that was ended because it was stuck says so, and so does that of one that died', async () => {
+  for (const [how, expected] of [
+    [{ exitCode: null, signal: 'SIGKILL' }, wasStuck],
+    [{ exitCode: null, signal: 'SIGSEGV' }, `${hasDied} (SIGSEGV)`],
+    [{ exitCode: 7, signal: null }, `${hasDied} (exit code 7)`],
+  ] as const) {
     const error = Object.assign(new Error('test failed'), how)
     const { failures, reasons } = await report([failed('test/a.test.ts', 'test/a.test.ts', 0, error)])
-    assert.equal(reasons[failures[0] ?? ''], wasStuck)
+    assert.equal(reasons[failures[0] ?? ''], expected)
   }
 })

@@ -1,15 +1,20 @@
-/** Which tests run when and as whom, and how many of them may be skipped. */
+/** Which tests run when and as whom. */
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative, resolve } from 'node:path'
 
 import type { Lacking } from '../../../test/support/hosts/without-layer.ts'
-import { isBelow, levelsOf } from './levels.ts'
+import type { Change } from './changes.ts'
+import { levelsOf } from './levels.ts'
 import type { Level } from './levels.ts'
-import { notDaily } from './not-daily.ts'
+import { filesBeforeLanding, isAboutTime, planTiers } from './tiers.ts'
+import type { FileTier } from './tiers.ts'
+import { readTimings } from './timings.ts'
+import type { Timings } from './timings.ts'
 
 export interface Pass {
   readonly name: string
+  readonly level: Level
   readonly files: readonly string[]
   /** Run as this user instead of as the user who started the runner. */
   readonly userId?: number
@@ -19,176 +24,185 @@ export interface Pass {
   readonly isInForks?: boolean
   /** What the kernel refuses to everything in this pass. */
   readonly lacking?: readonly Lacking[]
-  /**
-   * More skips than this fail the pass, because a suite that quietly stops running is worse than one that fails. Skips that a
-   * missing optional package excuses do not count. Raise it only together with the test that adds a skip.
-   */
-  readonly skippedMax: number
   /** The whole pass may take this long. (A test that holds a descriptor or a timer keeps its file from ending.) */
   readonly wallMs: number
   /** How many files run at one time. */
   readonly processes: number
-  /** Whether failed files run a second time, alone, if they are few. */
-  readonly mayFailOnce?: boolean
+  /** Whether files may fail once: see run-again.ts. A run of a few named files reports each failure. */
+  readonly mayFailOnce: boolean
 }
 
-/**
- * `daily`: the tests that a change needs, as the user who started the runner. `rest`: everything else; together the two leave
- * nothing out and run nothing twice. `wide`: also the suites that rarely find anything. `oldest`: only tests on the oldest
- * Node.
- */
-export type Tier = 'daily' | 'rest' | 'wide' | 'oldest'
+/** What was asked for: `npm test`, or its options. `again` runs what failed the last time. */
+export type Run = 'daily' | 'ci' | 'all' | 'wide' | 'oldest' | 'again'
 
 export interface Wanted {
-  readonly tier: Tier
+  readonly run: Run
   /** Only these files, and files below these folders. */
   readonly filters: readonly string[]
   readonly isRoot: boolean
+  /** For `ci`. */
+  readonly change?: Change
+  /** For `again`: the files by level. */
+  readonly failed?: Readonly<Partial<Record<Level, readonly string[]>>>
 }
 
 /** An id that no usual distribution assigns. Not `nobody`, who may own files. */
 const plainUserId = 65_533
 
-/** The same tests with more rounds, values and modules. They take minutes and rarely find anything. */
-const wide = ['test-deep/wide/']
-
-/** Even on a machine with a compiler, Python, Bun, git and cgroups, a few cases cannot run. */
-const rootSkippedMax = { daily: 6, rest: 4 }
-/** Without cgroups and separate ids, the cases about these have nothing to inspect. */
-const plainUserSkippedMax = 27
-/** Without namespaces, tests check what replaces them. The remaining skips are those above, except for cgroups of containers. */
-const withoutNamespacesSkippedMax = { root: 15, plainUser: 23 }
-
 const minute = 60_000
-
-export function planPasses(wanted: Wanted): Pass[] {
-  const planned = planLevels(wanted)
-  const found = findFiles(wanted.filters)
-  const passes = planned.flatMap(({ level, choose, ...common }) => {
-    const files = found.filter((file) => levelsOf(file).includes(level) && choose(file))
-    // A run of a few named files reports each failure.
-    const pass = { ...common, wallMs: 30 * minute, mayFailOnce: wanted.filters.length === 0 }
-    const together: Pass = {
-      ...pass,
-      files: files.filter((file) => !isAboutTime(file)),
-      processes: processesAtOnce,
-    }
-    const alone: Pass = {
-      ...pass,
-      name: `${pass.name}, one by one`,
-      files: files.filter(isAboutTime),
-      processes: 1,
-    }
-    return [together, alone]
-  })
-  return passes.filter(({ files }) => files.length > 0)
-}
 
 /** Files spend half of their time waiting, so fewer of them would leave processors idle. */
 const processesAtOnce = Math.min(6, 3 * availableParallelism())
 
-/** Tests that measure time run when nothing else does. */
-function isAboutTime(file: string): boolean {
-  return file.endsWith('.timing.test.ts')
+export function planPasses(wanted: Wanted): Pass[] {
+  const files = findFiles(wanted.filters)
+  const everything = wanted.filters.length === 0 ? files : findFiles([])
+  const chosen = chooseFiles(wanted, everything)
+  return Object.entries(situations(wanted.isRoot)).flatMap(([level, situation]) => {
+    const inLevel = chosen[level as Level] ?? []
+    return inLevel.flatMap(({ files: some, part }) =>
+      passesOf(
+        { level: level as Level, ...situation, name: `${situation.name}${part}` },
+        some.filter((file) => files.includes(file)),
+        wanted,
+      ),
+    )
+  })
 }
 
-interface PlannedLevel extends Omit<Pass, 'files' | 'wallMs' | 'processes'> {
-  readonly level: Level
-  readonly choose: (file: string) => boolean
+type Situation = Omit<Pass, 'level' | 'files' | 'wallMs' | 'processes' | 'mayFailOnce'>
+
+/** Tests that measure time run one by one, after the others. */
+function passesOf(
+  situation: Situation & { readonly level: Level },
+  files: readonly string[],
+  { filters, run }: Wanted,
+): Pass[] {
+  const common = { ...situation, wallMs: 30 * minute, mayFailOnce: filters.length === 0 && run !== 'again' }
+  const together: Pass = {
+    ...common,
+    files: files.filter((file) => !isAboutTime(file)),
+    processes: processesAtOnce,
+  }
+  const alone: Pass = {
+    ...common,
+    name: `${common.name}, one by one`,
+    files: files.filter(isAboutTime),
+    processes: 1,
+  }
+  return [together, alone].filter((pass) => pass.files.length > 0)
 }
 
-function planLevels({ tier, filters, isRoot }: Wanted): PlannedLevel[] {
-  const isDaily = (file: string) => !isBelow(file, notDaily)
+interface Portion {
+  readonly files: readonly string[]
+  /** Added to the name of the pass. */
+  readonly part: string
+}
+
+type Chosen = Readonly<Partial<Record<Level, readonly Portion[]>>>
+
+function chooseFiles(wanted: Wanted, files: readonly string[]): Chosen {
+  const timings = readTimings()
+  const tiers = planTiers(files, timings)
   // A file named on the command line always runs.
-  const isMeant = (file: string) =>
-    tier === 'wide' || !isBelow(file, wide) || filters.some((one) => isBelow(one, wide))
-  const started = {
-    level: 'started',
-    name: isRoot ? 'as root' : 'as a plain user',
-    skippedMax: isRoot ? rootSkippedMax[tier === 'daily' ? 'daily' : 'rest'] : plainUserSkippedMax,
-  } as const
-  if (tier === 'daily') return [{ ...started, choose: (file) => isDaily(file) || filters.length > 0 }]
-  const onOldest = planOnOldest(isRoot)
-  if (tier === 'oldest') return onOldest
-  const late = {
-    ...started,
-    name: `${started.name}, the rest`,
-    choose: (file: string) => !isDaily(file) && isMeant(file),
+  const isNamed = (file: string) => wanted.filters.some((one) => file === one || file.startsWith(`${one}/`))
+  const among = (...some: readonly FileTier[]) =>
+    files.filter((file) => some.includes(tiers.get(file) ?? 'long') || isNamed(file))
+  switch (wanted.run) {
+    case 'daily':
+      return { started: [whole(wanted.filters.length > 0 ? files : among('daily'))] }
+    case 'ci':
+      return chooseForLanding({ files, timings, tiers, change: wanted.change })
+    case 'all':
+      return atEachLevel(among('daily', 'landing', 'long'))
+    case 'wide':
+      return atEachLevel(files)
+    case 'oldest': {
+      const { [oldest[0]]: started = [], [oldest[1]]: plain = [] } = atEachLevel(
+        among('daily', 'landing', 'long'),
+      )
+      return { [oldest[0]]: started, [oldest[1]]: plain }
+    }
+    case 'again':
+      return Object.fromEntries(
+        Object.entries(wanted.failed ?? {}).map(([level, some]) => [level, [whole(some)]]),
+      )
   }
-  return [late, ...planOtherLevels(isRoot), ...onOldest].map((one) => ({
-    ...one,
-    choose: (file) => one.choose(file) && isMeant(file),
-  }))
 }
 
-function planOtherLevels(isRoot: boolean): PlannedLevel[] {
+const oldest = ['started, on the oldest Node', 'plain user, on the oldest Node'] as const
+
+const whole = (files: readonly string[]): Portion => ({ files, part: '' })
+
+function atEachLevel(files: readonly string[]): Chosen {
+  const at = (level: Level) => [whole(files.filter((file) => levelsOf(file).includes(level)))]
+  return Object.fromEntries(Object.keys(situations(true)).map((level) => [level, at(level as Level)]))
+}
+
+interface Landing {
+  readonly files: readonly string[]
+  readonly timings: Timings
+  readonly tiers: ReadonlyMap<string, FileTier>
+  readonly change: Change | undefined
+}
+
+/** The tests before a landing. What `npm test` runs comes first, because most defects show there. */
+function chooseForLanding({ files, timings, tiers, change }: Landing): Chosen {
+  const { kind, paths = [] } = change ?? { kind: 'walls', paths: [] }
+  if (kind === 'pages') return { started: [whole(files.filter(isAboutCheckout))] }
+  const touched = new Set(files.filter((file) => isTestOf(file, paths)))
+  const daily = files.filter((file) => tiers.get(file) === 'daily')
+  const others = files.filter((file) => tiers.get(file) === 'landing' || touched.has(file))
+  const rest = { files: others.filter((file) => !daily.includes(file)), part: ', before a landing' }
+  const started = [whole(daily), rest]
+  if (kind === 'source') return { started }
+  const levels = Object.keys(situations(true)).filter((level) => level !== 'started') as Level[]
+  const at = (level: Level) => [whole([...filesBeforeLanding(level, { files, timings })].sort())]
+  return { started, ...Object.fromEntries(levels.map((level) => [level, at(level)])) }
+}
+
+/** The tests of pages, of the package and of the sources as a whole stand at the top of the folder. */
+function isAboutCheckout(file: string): boolean {
+  return /^test\/[^/]+$/.test(file)
+}
+
+/** A changed test, or the tests of a changed file: test/ mirrors src/. */
+function isTestOf(file: string, paths: readonly string[]): boolean {
+  const subject = file.replace(/^test\//, 'src/').replace(/\.test\.ts$/, '.ts')
+  return paths.some((path) => path === file || path === subject)
+}
+
+/** How tests run at each level, in the order of the passes. */
+function situations(isRoot: boolean): Readonly<Partial<Record<Level, Situation>>> {
   const asPlainUser = isRoot ? { userId: plainUserId } : {}
-  const who = isRoot ? `as uid ${plainUserId}` : 'as a plain user'
-  const plain: PlannedLevel = {
-    level: 'plain user, without namespaces',
-    name: `${who}, without namespaces`,
-    choose: () => true,
-    ...asPlainUser,
-    lacking: ['user-namespaces'],
-    skippedMax: withoutNamespacesSkippedMax.plainUser,
+  const started = isRoot ? 'as root' : 'as a plain user'
+  const plain = isRoot ? `as uid ${plainUserId}` : started
+  const withoutNamespaces = { ...asPlainUser, lacking: ['user-namespaces'] } as const
+  const forUser: Readonly<Partial<Record<Level, Situation>>> = {
+    started: { name: started },
+    'started, in forks': { name: `${started}, in forks`, isInForks: true },
+    'plain user, without namespaces': { name: `${plain}, without namespaces`, ...withoutNamespaces },
+    'started, on the oldest Node': { name: `${started}, on the oldest Node`, isOnOldest: true },
   }
-  const inForks = { choose: () => true, isInForks: true }
-  const started: PlannedLevel = {
-    ...inForks,
-    level: 'started, in forks',
-    name: `${isRoot ? 'as root' : who}, in forks`,
-    skippedMax: isRoot ? rootSkippedMax.rest : plainUserSkippedMax,
-  }
-  if (!isRoot) return [plain, started]
-  return [
-    started,
-    {
-      ...inForks,
-      ...asPlainUser,
-      level: 'plain user, in forks',
-      name: `${who}, in forks`,
-      skippedMax: plainUserSkippedMax,
-    },
-    {
-      level: 'plain user',
-      name: who,
-      choose: () => true,
-      ...asPlainUser,
-      skippedMax: plainUserSkippedMax,
-    },
-    {
-      level: 'started, without namespaces',
-      name: 'as root, without namespaces',
-      choose: () => true,
+  if (!isRoot) return forUser
+  return {
+    ...forUser,
+    'plain user, in forks': { name: `${plain}, in forks`, ...asPlainUser, isInForks: true },
+    'plain user': { name: plain, ...asPlainUser },
+    'started, without namespaces': {
+      name: `${started}, without namespaces`,
       lacking: ['user-namespaces', 'sys-admin'],
-      skippedMax: withoutNamespacesSkippedMax.root,
     },
-    plain,
-  ]
-}
-
-function planOnOldest(isRoot: boolean): PlannedLevel[] {
-  const started: PlannedLevel = {
-    level: 'started, on the oldest Node',
-    name: `${isRoot ? 'as root' : 'as a plain user'}, on the oldest Node`,
-    choose: () => true,
-    isOnOldest: true,
-    skippedMax: isRoot ? rootSkippedMax.rest : plainUserSkippedMax,
+    'plain user, on the oldest Node': {
+      name: `${plain}, on the oldest Node`,
+      ...asPlainUser,
+      isOnOldest: true,
+    },
   }
-  if (!isRoot) return [started]
-  const plain: PlannedLevel = {
-    level: 'plain user, on the oldest Node',
-    name: `as uid ${plainUserId}, on the oldest Node`,
-    choose: () => true,
-    userId: plainUserId,
-    isOnOldest: true,
-    skippedMax: plainUserSkippedMax,
-  }
-  return [started, plain]
 }
 
 /** The test files that the filters name, or that are below a named folder; without filters, all of them. */
-function findFiles(filters: readonly string[]): string[] {
+export function findFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => relative(process.cwd(), resolve(filter)))
   const files = globSync(['test/**/*.test.ts', 'test-deep/**/*.test.ts']).sort()
   if (wanted.length === 0) return files

@@ -61,9 +61,6 @@ export const lastOfFile = '(the last of its file)'
 /** The ending of the name of a file that runs several test files. */
 export const groupEnding = '.group.mjs'
 
-/** The exit status of a process that was ended because nothing happened in it. */
-export const stuckStatus = 124
-
 function programOf(files: readonly string[], sharing: Sharing, root: string): string {
   const runner = join(root, 'scripts/testing/shared-process.ts')
   return `import { testTogether } from ${JSON.stringify(runner)}
