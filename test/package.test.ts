@@ -196,6 +196,24 @@ console.log((await lazaret.run({ language: 'python', code: 'input_data * 2', inp
   assert.equal(value, 42)
 })
 
+test('installed without isolated-vm, isolates are refused with the command that installs it', () => {
+  const { peerDependencies } = JSON.parse(read('package.json')) as {
+    readonly peerDependencies: Readonly<Record<string, string>>
+  }
+  const major = /\d+/.exec(peerDependencies['isolated-vm'] ?? '')?.[0]
+  const ends = project.ask(`import { createLazaret } from 'lazaret'
+import { CodeExecutionService } from 'lazaret/code-execution'
+await using lazaret = createLazaret()
+await using service = new CodeExecutionService()
+const run = lazaret.run({ language: 'javascript', runtime: 'isolate', code: '1' })
+const ofRun = await run.catch(({ code, hint }) => code + ': ' + hint)
+const ofService = await service.execute({ code: 'output = 1', language: 'javascript' })
+console.log(JSON.stringify([ofRun, ofService.error]))`) as readonly string[]
+  assert.equal(ends.length, 2)
+  assert.match(ends[0] ?? '', /^RUNTIME_UNAVAILABLE: /)
+  for (const text of ends) assert.ok(text.includes(`npm install --ignore-scripts isolated-vm@${major}`), text)
+})
+
 test('an uncaught error is printed without pages of source', () => {
   const program = `import { createLazaret } from 'lazaret'; createLazaret({ nonsense: 1 })`
   const { status, stderr } = project.use('node', ['--input-type=module', '-e', program])

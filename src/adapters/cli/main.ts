@@ -5,9 +5,9 @@
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
-if (major < 22 || (major === 22 && minor < 12)) {
+if (major < 24 || (major === 24 && minor < 11)) {
   process.stderr.write(
-    `lazaret: needs Node 22.12 or newer, and this is ${process.versions.node} (${process.execPath}). Install a newer Node and try again.\n`,
+    `lazaret: needs Node 24.11 or newer, and this is ${process.versions.node} (${process.execPath}). Install a newer Node and try again.\n`,
   )
   // The exit code of an unavailable runtime; the error table cannot be imported yet.
   process.exitCode = 69

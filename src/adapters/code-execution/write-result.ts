@@ -69,7 +69,7 @@ export function explainThrown(thrown: unknown, queueLength: number): string {
   if (!(thrown instanceof LazaretError)) return `The service failed: ${textOf(thrown)}`
   if (thrown.code === 'QUEUE_FULL')
     return `Request queue is full (${queueLength} pending requests). Please try again later.`
-  return thrown.code === 'DISPOSED' ? shuttingDown : thrown.message
+  return thrown.code === 'DISPOSED' ? shuttingDown : `${thrown.message} ${thrown.hint}`
 }
 
 function withWarnings({ warnings }: ReadParams): Pick<CodeExecutionResult, 'warnings'> {

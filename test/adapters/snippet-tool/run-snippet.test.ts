@@ -211,10 +211,6 @@ describe('many at once', () => {
   })
 })
 
-/** It parses the sources with WebAssembly, in threads, before they run. */
-const skip =
-  process.versions.node.startsWith('22.') && 'an older Node needs WebAssembly and threads of its own here'
-
 describe('threads', () => {
   test('can be ended, and the next snippet starts new ones', async () => {
     for (let round = 0; round < 3; round++) {
@@ -268,7 +264,7 @@ describe('threads', () => {
     for (const { stdout } of await Promise.all(children)) assert.equal(stdout, 'ended\n')
   })
 
-  test('nothing starts without a request', { skip }, async () => {
+  test('nothing starts without a request', async () => {
     const program = `import { readdirSync } from 'node:fs'
       const before = readdirSync('/proc/self/task').length
       await import('${library}')
@@ -279,7 +275,7 @@ describe('threads', () => {
     assert.equal(stdout, '0\n')
   })
 
-  test('without WebAssembly every caller gets an error, and none waits for ever', { skip }, async () => {
+  test('without WebAssembly every caller gets an error, and none waits for ever', async () => {
     const program = `import { runSnippet } from '${builtLibrary}'
       const all = Array.from({ length: 20 }, () => runSnippet({ source: 'emit(1)' }))
       const ends = await Promise.allSettled(all)

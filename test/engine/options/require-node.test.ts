@@ -7,9 +7,13 @@ import { MessageRouter, SubprocessCodeExecutionActor } from '../../../src/adapte
 import { runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
 import { createLazaret } from '../../../src/index.ts'
 import { Toolchains } from '../../../src/runtimes/packages/toolchains.ts'
-import { checkoutRoot } from '../../support/sources/checkout.ts'
+import { checkoutRoot, readText } from '../../support/sources/checkout.ts'
 
 const { versions } = process
+const { engines } = JSON.parse(readText('package.json')) as { readonly engines: { readonly node: string } }
+const oldest = engines.node.replace('>=', '')
+const named = (end: string) =>
+  new RegExp(RegExp.escape(`needs Node ${oldest} or newer, ${end}`.replace(', as', ' as')))
 
 const doors: Readonly<Record<string, () => unknown>> = {
   createLazaret,
@@ -19,9 +23,9 @@ const doors: Readonly<Record<string, () => unknown>> = {
 }
 
 const hosts: readonly (readonly [what: string, versions: object, message: RegExp])[] = [
-  ['a Node that is too old', { node: '20.20.2' }, /needs Node 22\.12 or newer, and this is 20\.20\.2\./],
-  ['Bun', { bun: '1.4.5' }, /needs Node 22\.12 or newer as its host, and this is Bun 1\.4\.5\./],
-  ['Deno', { deno: '2.9.6' }, /needs Node 22\.12 or newer as its host, and this is Deno 2\.9\.6\./],
+  ['a Node that is too old', { node: '20.20.2' }, named('and this is 20.20.2.')],
+  ['Bun', { bun: '1.4.5' }, named('as its host, and this is Bun 1.4.5.')],
+  ['Deno', { deno: '2.9.6' }, named('as its host, and this is Deno 2.9.6.')],
 ]
 
 describe('on another host', () => {
@@ -32,6 +36,11 @@ describe('on another host', () => {
         Object.defineProperty(process, 'versions', { value: { ...versions, ...own } })
         await assert.rejects(async () => open(), { code: 'RUNTIME_UNAVAILABLE', message })
       })
+})
+
+test('the command and the README name the same Node', () => {
+  assert.ok(readText('src/adapters/cli/main.ts').includes(`needs Node ${oldest} or newer`))
+  assert.ok(readText('README.md').includes(`Node ${oldest} or later`))
 })
 
 const bun = new Toolchains().bun()

@@ -14,7 +14,7 @@ const isRoot = process.getuid?.() === 0
 
 const noNamespaces: readonly Lacking[] = isRoot ? ['user-namespaces', 'sys-admin'] : ['user-namespaces']
 
-/** The JSON output of a program with a sandbox there. Its syntax must be valid for the oldest Node. */
+/** The JSON output of a program with a sandbox there. */
 async function inSandbox(body: string, options = '{}', lacking = noNamespaces): Promise<unknown> {
   const program = `
     import { createLazaret } from ${JSON.stringify(index)}
