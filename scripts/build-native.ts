@@ -1,11 +1,14 @@
 /**
  * Builds the native parts with the machine's own C compiler: the launcher, static, so that it runs on any distribution,
  * and the libraries that interpreters load to become zygotes, which share some of the launcher's files.
- * `--unless-current` builds only what is older than a source, or missing.
+ * `--unless-current` builds only if something is older than a source, or missing, and takes the prebuilt files if they fit.
+ * `--keep` also writes the prebuilt files of the checkout.
  */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+
+import { keepPrebuilt, nativeSources, unpackPrebuilt } from './prebuilt.ts'
 
 const root = join(import.meta.dirname, '..')
 const cell = join(root, 'native/cell')
@@ -22,7 +25,8 @@ const targets = [
   `zygote-linux-${process.arch}.so`,
   `javascript-zygote-linux-${process.arch}.so`,
 ] as const
-if (process.argv.includes('--unless-current') && isCurrent()) process.exit()
+if (process.argv.includes('--unless-current') && (isCurrent() || unpackPrebuilt(targets, folder)))
+  process.exit()
 
 const compiler = process.env['CC'] ?? 'cc'
 const flags = [
@@ -58,13 +62,11 @@ compileZygote(targets[2], [
   ...['javascript.c', 'threads.c', 'memory.c', 'descriptors.c'],
   ...['seeds.c', 'node.c', 'v8-random.c'],
 ])
+if (process.argv.includes('--keep')) keepPrebuilt(targets, folder, compiler)
 
 /** As in make: no output is older than one of its sources, including this file. */
 function isCurrent(): boolean {
-  const sources = globSync('native/{cell,relay,zygote}/**/*.{c,h}', { cwd: root }).map((path) =>
-    join(root, path),
-  )
-  const changedMs = [...sources, import.meta.filename].map((file) => statSync(file).mtimeMs)
+  const changedMs = nativeSources().map((file) => statSync(join(root, file)).mtimeMs)
   const builtMs = targets.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return Math.min(...builtMs) > Math.max(...changedMs)
 }
@@ -92,8 +94,8 @@ function compile(name: string, parts: readonly string[]): void {
   })
   if (built.error !== undefined) {
     process.stderr.write(
-      `lazaret: no C compiler was found (${compiler}), and the launcher is built from source in a checkout: ` +
-        'install one, for example with `apt-get install gcc libc6-dev`.\n',
+      `lazaret: no C compiler was found (${compiler}), and the prebuilt launcher does not fit this machine or these ` +
+        'sources: install a compiler, for example with `apt-get install gcc libc6-dev`.\n',
     )
     process.exit(1)
   }

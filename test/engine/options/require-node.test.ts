@@ -12,8 +12,8 @@ import { checkoutRoot, readText } from '../../support/sources/checkout.ts'
 const { versions } = process
 const { engines } = JSON.parse(readText('package.json')) as { readonly engines: { readonly node: string } }
 const oldest = engines.node.replace('>=', '')
-const named = (end: string) =>
-  new RegExp(RegExp.escape(`needs Node ${oldest} or newer, ${end}`.replace(', as', ' as')))
+/** Dots match themselves or another character; that is exact enough. */
+const named = (end: string) => new RegExp(`needs Node ${oldest} or newer${end}`)
 
 const doors: Readonly<Record<string, () => unknown>> = {
   createLazaret,
@@ -23,9 +23,9 @@ const doors: Readonly<Record<string, () => unknown>> = {
 }
 
 const hosts: readonly (readonly [what: string, versions: object, message: RegExp])[] = [
-  ['a Node that is too old', { node: '20.20.2' }, named('and this is 20.20.2.')],
-  ['Bun', { bun: '1.4.5' }, named('as its host, and this is Bun 1.4.5.')],
-  ['Deno', { deno: '2.9.6' }, named('as its host, and this is Deno 2.9.6.')],
+  ['a Node that is too old', { node: '20.20.2' }, named(', and this is 20.20.2.')],
+  ['Bun', { bun: '1.4.5' }, named(' as its host, and this is Bun 1.4.5.')],
+  ['Deno', { deno: '2.9.6' }, named(' as its host, and this is Deno 2.9.6.')],
 ]
 
 describe('on another host', () => {
