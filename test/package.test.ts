@@ -1,7 +1,7 @@
 /** The tarball as a user gets it: packed, installed elsewhere, and used without a compiler or this checkout. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { bundledPackages } from '../scripts/bundling/bundled-packages.ts'
@@ -150,6 +150,32 @@ test('the tarball is small', (context) => {
   context.diagnostic(`unpacked: ${packed.unpackedSize} bytes`)
   assert.ok(packed.unpackedSize < unpackedBytesMax, `${packed.unpackedSize} bytes`)
 })
+
+test('the README says what an installation takes, and what each package of it is for', (context) => {
+  if (project.saidByNpm === undefined) return context.skip('no registry can be reached')
+  const table = read('README.md').split('## Installed size')[1]?.split('\n## ')[0] ?? ''
+  const rows = [...table.matchAll(/^\| (`.+`) \| ([\d.]+) \|/gm)].map(([, names = '', megabytes = '']) => ({
+    names: [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name.replace(/\/\*$/, '')),
+    megabytes: Number(megabytes),
+  }))
+  const folders = readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'))
+  assert.deepEqual(rows.flatMap(({ names }) => names).toSorted(), folders.toSorted())
+  const sizeOf = (name: string) => sizeOfFolder(join(consumer, 'node_modules', name)) / 1e6
+  for (const { names, megabytes } of rows) {
+    const size = names.map(sizeOf).reduce((sum, one) => sum + one, 0)
+    assert.ok(Math.abs(size - megabytes) < Math.max(0.6, size / 10), `${names.join()}: ${size} MB`)
+  }
+  const total = Number(/takes (\d+) MB/.exec(table)?.[1])
+  const size = folders.map(sizeOf).reduce((sum, one) => sum + one, 0)
+  assert.ok(Math.abs(size - total) < size / 20, `${size} MB`)
+})
+
+function sizeOfFolder(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+}
 
 test('the installation test has no compiler and no checkout on its PATH', () => {
   for (const name of ['cc', 'gcc', 'clang', 'tcc'])

@@ -32,15 +32,16 @@ validate_code { language, code } reads a program and lists what is risky in it. 
 With --sandboxes there are nine more, for sandboxes that persist between calls: create_sandbox, run_code, execute_command,
 read_file, write_file, list_files, fork_context, close_context, close_sandbox.
 
-Claude Code      claude mcp add lazaret -- npx -y lazaret mcp
-Codex            codex mcp add lazaret -- npx -y lazaret mcp
+Clients find the command after npm install -g of the package, or of the file that npm pack wrote in a checkout.
+Claude Code      claude mcp add lazaret -- lazaret mcp
+Codex            codex mcp add lazaret -- lazaret mcp
 Claude Desktop, Cursor, Windsurf, Gemini CLI (mcpServers in their configuration file):
   { "mcpServers": {
-      "lazaret": { "command": "npx", "args": ["-y", "lazaret", "mcp"] }
+      "lazaret": { "command": "lazaret", "args": ["mcp"] }
   } }
 VS Code (.vscode/mcp.json):
   { "servers": {
-      "lazaret": { "type": "stdio", "command": "npx", "args": ["-y", "lazaret", "mcp"] }
+      "lazaret": { "type": "stdio", "command": "lazaret", "args": ["mcp"] }
   } }
 Over HTTP, after lazaret mcp --http:
   claude mcp add --transport http lazaret http://127.0.0.1:${defaultPort}/mcp
