@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -235,6 +236,8 @@ function environment({ userId, isInForks, files }: Pass, folders: Folders): Node
     ...{ TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, LAZARET_TESTS_FILES: String(files.length) },
     ...notesVariable(notes),
     ...junitVariable(junitFile(folders)),
+    // The leak check needs to know whether its mount namespace is another one.
+    LAZARET_TESTS_OUTER_MOUNTS: readlinkSync('/proc/self/ns/mnt'),
     ...forks,
   }
   if (userId === undefined) return { ...process.env, ...own, PATH: pathWithOwnPython() }

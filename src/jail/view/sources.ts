@@ -20,7 +20,7 @@ const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
  * Where a view is mounted until `pivot` leaves it behind: in the old root, where it covers nothing that is still
  * needed.
  */
-const viewSite = '/proc'
+export const viewSite = '/proc'
 /** On the cell's own tmpfs, and still empty when views are made. */
 const emptyFolder = 'proc'
 

@@ -2,10 +2,11 @@
  * After a run nothing of it may be left on the machine: no process, descriptor, cgroup, mount or file. Cells are
  * removed in the background, so a check polls for a while before it reports what is left.
  */
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { viewSite } from '../../../src/jail/view/sources.ts'
 import { eventually } from '../eventually.ts'
 import {
   isAlive,
@@ -20,8 +21,15 @@ import type { HostProcess } from './processes.ts'
 import { listSuspects } from './suspects.ts'
 
 /** Enough to remove many files from a disk. */
-const cleanUpMs = 20_000
+const usualMs = 20_000
 const cgroupDepthMax = 6
+
+/**
+ * Whether the runner gave its tests a mount namespace: it names its own in this variable. There nobody else mounts
+ * anything, because the namespace is private.
+ */
+const outerMounts = process.env['LAZARET_TESTS_OUTER_MOUNTS']
+const hasOwnMounts = outerMounts !== undefined && outerMounts !== readlinkSync('/proc/self/ns/mnt')
 
 /**
  * The parent of the checks' folders. It is not another check's folder, because that check would report it as left
@@ -43,15 +51,19 @@ export class LeakCheck {
     () => listFiles(this.temporaryFolder),
     () => listCgroups().filter((path) => /\/cell-\d+$/.test(path)),
     () => this.#leftProcesses(),
-    () => listMounts().filter((mount) => !this.#mounts.includes(mount)),
+    () => this.#listMounts().filter((mount) => !this.#mounts.includes(mount)),
   ]
   /** Called before each check, to end the workers that wait for later runs. */
   before: (() => Promise<void>) | undefined
   #hasNursery = false
   #descriptors = 0
   #mounts: readonly string[] = []
+  /** Leftovers that a check has reported. They fail one test, and not all later ones after another wait. */
+  readonly #reported = new Set<string>()
+  readonly #cleanUpMs: number
 
-  constructor() {
+  constructor(cleanUpMs = usualMs) {
+    this.#cleanUpMs = cleanUpMs
     this.temporaryFolder = mkdtempSync(join(outerFolder, 'lazaret-test-'))
     // Guests without a mount namespace have their folders in it.
     chmodSync(this.temporaryFolder, 0o711)
@@ -70,14 +82,14 @@ export class LeakCheck {
 
   /** Call when everything that stays open has been opened. Waits until everything else has been closed. */
   async takeBaseline(): Promise<void> {
-    this.#mounts = listMounts()
+    this.#mounts = this.#listMounts()
     let before = countDescriptors()
     await eventually(() => {
       const now = countDescriptors()
       const busy = now !== before || this.#leftProcesses().length > 0
       before = now
       return busy ? 'the first run is still being cleaned up' : undefined
-    }, cleanUpMs)
+    }, this.#cleanUpMs)
     this.#descriptors = before
   }
 
@@ -105,26 +117,36 @@ export class LeakCheck {
   async allowNursery(): Promise<void> {
     this.#hasNursery = true
     const isThere = () => listNurseries().some((pid) => !this.#ofOthers.nurseries.includes(pid))
-    await eventually(() => (isThere() ? undefined : 'there is no nursery'), cleanUpMs)
+    await eventually(() => (isThere() ? undefined : 'there is no nursery'), this.#cleanUpMs)
   }
 
   /** Waits until nothing is left; throws at the deadline with the first kind of leftovers. */
   async check(): Promise<void> {
     await this.before?.()
-    await eventually(() => {
-      for (const look of this.#looks) {
-        const left = look()
-        // Looking for the other kinds, too, would be most of the cost of a check.
-        if (left.length > 0) return describe(left)
-      }
-      return undefined
-    }, cleanUpMs)
+    try {
+      await eventually(() => {
+        for (const look of this.#looks) {
+          const left = this.#unreported(look)
+          // Looking for the other kinds, too, would be most of the cost of a check.
+          if (left.length > 0) return describe(left)
+        }
+        return undefined
+      }, this.#cleanUpMs)
+    } catch (error) {
+      for (const one of this.#looks.flatMap((look) => look())) this.#reported.add(one)
+      this.#descriptors = Math.max(this.#descriptors, countDescriptors())
+      throw error
+    }
     this.forgetProcesses()
+  }
+
+  #unreported(look: () => string[]): string[] {
+    return look().filter((one) => !this.#reported.has(one))
   }
 
   /** The current leftovers of all kinds, or undefined. */
   describeLeft(): string | undefined {
-    return describe(this.#looks.flatMap((look) => look()))
+    return describe(this.#looks.flatMap((look) => this.#unreported(look)))
   }
 
   /** For a disposed Lazaret: its parent cgroup must be gone, too. */
@@ -132,7 +154,7 @@ export class LeakCheck {
     this.#hasNursery = false
     await this.check()
     const ours = () => listCgroups().filter((path) => !this.#ofOthers.cgroups.includes(path))
-    await eventually(() => describe(ours()), cleanUpMs)
+    await eventually(() => describe(ours()), this.#cleanUpMs)
   }
 
   #leftProcesses(): string[] {
@@ -161,6 +183,21 @@ export class LeakCheck {
     return notedAt !== undefined && startTicks < notedAt
   }
 
+  /**
+   * Mounts that could be a cell's. In the machine's mount namespace other programs mount and unmount at any time, so there
+   * only those count that name this check's folder or lie where a cell's view is built.
+   */
+  #listMounts(): string[] {
+    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+    if (hasOwnMounts) return lines.filter((line) => /lazaret| - (tmpfs|devpts|proc) /.test(line))
+    return lines.filter((line) => {
+      const [, , , root = '', target = ''] = line.split(' ')
+      const [, source = ''] = / - \S+ (\S+)/.exec(line) ?? []
+      const isOfView = / - (tmpfs|devpts|proc|overlay) /.test(line) && target.startsWith(`${viewSite}/`)
+      return [root, target, source].some((path) => path.includes(this.temporaryFolder)) || isOfView
+    })
+  }
+
   #leftDescriptors(): string[] {
     const extra = countDescriptors() - this.#descriptors
     return extra > 0 ? [`${extra} more descriptors than before`] : []
@@ -184,12 +221,6 @@ function describe(left: readonly string[]): string | undefined {
 
 function countDescriptors(): number {
   return readdirSync('/proc/self/fd').length
-}
-
-/** Only mounts that could be a cell's, because other programs on the machine may mount something meanwhile. */
-function listMounts(): string[] {
-  const isOfCells = (line: string) => /lazaret| - (tmpfs|devpts|proc) /.test(line)
-  return readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(isOfCells)
 }
 
 /** The names of this host process's groups contain its pid: lazaret-<pid namespace>-<pid>-<start>-<n>. */
