@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export const checkoutRoot = join(import.meta.dirname, '../../..')
 
 /** The folders of .gitignore, and `.git`. */
-const ignored = ['.git', '.compile-cache', 'node_modules', 'dist', 'native/bin']
+const ignored = ['.git', '.compile-cache', 'node_modules', 'dist', 'native/bin', 'test-results']
 
 /** Paths relative to the checkout, sorted. */
 export function listFiles(folder = '', extensions: readonly string[] = ['']): string[] {
