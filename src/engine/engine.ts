@@ -1,4 +1,5 @@
 /** A Lazaret: its methods and its end. parts.ts creates its parts; runs.ts executes runs. */
+import type { Clock } from '../core/clock.ts'
 import { endInOrder } from '../core/endings.ts'
 import type { Clamp } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
@@ -47,12 +48,14 @@ export class Engine implements Lazaret {
   ): Pick<Runs, 'runIsolate' | 'runAfter' | 'runWithin' | 'validate'> & {
     readonly lazaret: Lazaret
     readonly isolates: Isolates
+    readonly clock: Clock
   } {
     const engine = new Engine(options, asked)
-    const { isolates, runs } = engine.#parts
+    const { ground, isolates, runs } = engine.#parts
     return {
       lazaret: engine,
       isolates,
+      clock: ground.clock,
       runIsolate: (...run) => engine.#lifetime.during(() => runs.runIsolate(...run)),
       runAfter: (...run) => engine.#lifetime.during(() => runs.runAfter(...run)),
       runWithin: (request) => runs.runWithin(request),

@@ -1,7 +1,6 @@
 /**
  * Runs one program of the service in an engine's isolates. Its wait for a worker is bounded, and every outcome is a result.
  */
-import { systemClock } from '../../core/clock.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'
 import { readParams } from './read-params.ts'
 import type { ReadParams } from './read-params.ts'
@@ -24,7 +23,7 @@ export async function executeIn(
 export async function performIn(engine: OpenEngine, asked: ReadParams): Promise<CodeExecutionResult> {
   const late = new AbortController()
   const { signal } = asked.handles
-  const stopWaiting = systemClock.after(asked.timeoutSeconds * 1000 + queueMs, () => late.abort())
+  const stopWaiting = engine.clock.after(asked.timeoutSeconds * 1000 + queueMs, () => late.abort())
   const handles = {
     ...asked.handles,
     signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),

@@ -1,5 +1,4 @@
 /** A bounded number of workers that execute programs in isolates, with a queue, on their own Lazaret. */
-import { systemClock } from '../../core/clock.ts'
 import { openEngine } from '../../engine/lazaret.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'
 import type { SlotEvent } from '../../pool/slots.ts'
@@ -112,7 +111,7 @@ export class WorkerPool implements AsyncDisposable {
     if (engine === undefined) return
     engine.isolates.close()
     const late = Promise.withResolvers<void>()
-    const cancel = systemClock.after(drainMs, late.resolve)
+    const cancel = engine.clock.after(drainMs, late.resolve)
     await Promise.race([Promise.all(this.#running), late.promise])
     cancel()
     await engine.lazaret[Symbol.asyncDispose]()

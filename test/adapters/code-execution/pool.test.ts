@@ -4,6 +4,9 @@ import { test } from 'node:test'
 
 import { CodeExecutionService, WorkerPool } from '../../../src/adapters/code-execution/index.ts'
 import type { CodeExecutionResult, SlotEvent } from '../../../src/adapters/code-execution/index.ts'
+import type { Clock } from '../../../src/core/clock.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { findWorkers } from './find-workers.ts'
 
 const idle = (workers: number) => ({
@@ -21,6 +24,20 @@ function heldOpen() {
   const bridge = { wait: () => (begun.resolve(), done.promise) }
   const params = { code: 'output = await bridge.wait()', language: 'javascript', bridge } as const
   return { params, begun: begun.promise, finish: () => done.resolve(1) }
+}
+
+/** A clock on which waits of `ms` end when the test says so. */
+function heldClock(ms: number) {
+  const waits: (() => void)[] = []
+  const clock: Clock = {
+    ...systemClock,
+    after(asked, callback) {
+      if (asked !== ms) return systemClock.after(asked, callback)
+      waits.push(callback)
+      return () => void waits.splice(waits.indexOf(callback), 1)
+    },
+  }
+  return { clock, waits }
 }
 
 const quick = { code: 'output = 1', language: 'javascript' } as const
@@ -131,15 +148,20 @@ test('an end refuses queued programs at once, and lets running ones finish', asy
 })
 
 test('programs that still run are killed five seconds after the end has begun', async () => {
-  const pool = new WorkerPool({ poolSize: 1 })
+  const { clock, waits } = heldClock(5000)
+  const pool = new WorkerPool({ poolSize: 1, engine: { clock } })
   const first = heldOpen()
   const running = pool.execute({ ...first.params, timeoutSeconds: 100 })
   await first.begun
-  const before = performance.now()
-  await pool.shutdown()
+  const before = waits.length
+  const ending = pool.shutdown()
+  assert.equal(waits.length, before + 1)
+  await new Promise(setImmediate)
+  assert.equal(countWorkers(), 1)
+  waits.at(-1)?.()
+  await ending
   const { success, error } = await running
   assert.deepEqual([success, error], [false, 'Worker pool is shutting down'])
-  assert.ok(performance.now() - before > 4900)
   assert.equal(countWorkers(), 0)
 })
 
@@ -168,15 +190,18 @@ test('a program goes to an idle worker rather than to the one that ran the last 
 })
 
 test('a program may wait for a worker for its timeout and five seconds', async () => {
-  await using service = new CodeExecutionService({ poolSize: 1 })
+  const { clock, waits } = heldClock(5100)
+  await using service = new CodeExecutionService({ poolSize: 1, engine: { clock } })
   const first = heldOpen()
   const running = service.execute(first.params)
   await first.begun
-  const before = performance.now()
-  const late: CodeExecutionResult = await service.execute({ ...quick, timeoutSeconds: 0.1 })
+  const waiting = service.execute({ ...quick, timeoutSeconds: 0.1 })
+  await eventually(() => (service.getStats().queueLength === 1 ? undefined : 'it does not wait'), 10_000)
+  assert.equal(waits.length, 1)
+  waits[0]?.()
+  const late: CodeExecutionResult = await waiting
   assert.deepEqual([late.success, late.errorType], [false, 'TIMEOUT'])
   assert.equal(late.error, 'Code execution exceeded timeout of 0.1 seconds')
-  assert.ok(performance.now() - before > 5000)
   first.finish()
   await running
 })
