@@ -6,14 +6,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { spawnCli } from '../../test/adapters/cli/spawn-cli.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { findProcess, isAlive, listDescendants } from '../../test/support/machine/processes.ts'
+import { isAlive, listDescendants } from '../../test/support/machine/processes.ts'
 import type { HostProcess } from '../../test/support/machine/processes.ts'
 import { processorPressureMs } from '../../test/support/machine/processor-pressure.ts'
 
@@ -61,13 +61,12 @@ async function startEndless({ url, token }: Server, seconds: number): Promise<()
 }
 
 /** Keys are the seconds that they sleep. */
-function findSleepers(): Map<number, HostProcess> {
+function findSleepers(server: number): Map<number, HostProcess> {
   const found = new Map<number, HostProcess>()
-  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
+  for (const guest of listDescendants(server)) {
     try {
-      const [, seconds] = /^sleep\0(\d+)\0$/.exec(readFileSync(`/proc/${name}/cmdline`, 'utf8')) ?? []
-      const guest = seconds === undefined ? undefined : findProcess(Number(name))
-      if (guest !== undefined) found.set(Number(seconds), guest)
+      const [, seconds] = /^sleep\0(\d+)\0$/.exec(readFileSync(`/proc/${guest.pid}/cmdline`, 'utf8')) ?? []
+      if (seconds !== undefined) found.set(Number(seconds), guest)
     } catch {
       // It has ended meanwhile.
     }
@@ -94,10 +93,12 @@ test('when a thousand clients disconnect during their runs, every guest is dead 
   for (let first = 0; first < leavers; first += atOnce) {
     const numbers = Array.from({ length: atOnce }, (_, index) => secondsFirst + first + index)
     const leaves = await Promise.all(numbers.map((seconds) => startEndless(server, seconds)))
-    let sleepers = findSleepers()
+    let sleepers = findSleepers(server.pid)
     await eventually(
       () =>
-        numbers.every((one) => (sleepers = findSleepers()).has(one)) ? undefined : 'not all of them sleep',
+        numbers.every((one) => (sleepers = findSleepers(server.pid)).has(one))
+          ? undefined
+          : 'not all of them sleep',
       30_000,
     )
     deaths.push(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
 import type { HostProcess } from '../../support/machine/processes.ts'
-import { findGuest, msUntilDead } from '../mcp/find-guest.ts'
+import { findGuest, msUntilDead, sleepFor } from '../mcp/find-guest.ts'
 import { eventsOf, open, serveHere } from './serve-here.ts'
 
 const deadWithinMs = 100
@@ -16,7 +16,7 @@ test('the guest is dead within 100 ms of the end of its connection', async () =>
   for (let at = 0; at < tries; at++) {
     const seconds = 83_000 + at
     const response = await open(here.url, '/v1/run', {
-      body: { language: 'shell', code: `echo ready; exec sleep ${seconds}` },
+      body: { language: 'shell', code: `echo ready; exec ${sleepFor(seconds)}` },
       headers: { accept: 'text/event-stream' },
     })
     const events = eventsOf(response)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeValue } from '../../../src/core/values/values.ts'
 import { eventually } from '../../support/eventually.ts'
-import { findGuest, msUntilDead } from '../mcp/find-guest.ts'
+import { findGuest, msUntilDead, sleepFor } from '../mcp/find-guest.ts'
 import { adaToken, bobToken, eventsOf, open, send, serveHere, type ServerEvent } from './serve-here.ts'
 
 const events = { accept: 'text/event-stream' }
@@ -159,7 +159,7 @@ test('only its own token can cancel a run, whose output is kept', async () => {
   await using here = await serveHere()
   const id = 'to-be-cancelled'
   const answered = send(here.url, '/v1/run', {
-    body: { language: 'shell', code: 'echo ready; exec sleep 81001' },
+    body: { language: 'shell', code: `echo ready; exec ${sleepFor(81_001)}` },
     headers: { 'x-request-id': id },
   })
   await eventually(() => (findGuest(81_001) === undefined ? 'it does not run' : undefined), 10_000)
@@ -177,7 +177,7 @@ test('only its own token can cancel a run, whose output is kept', async () => {
 
 test('disconnecting ends the client’s run, also in the queue', async () => {
   await using here = await serveHere({ engine: { queue: { runningMax: 1 } } })
-  const body = { language: 'shell', code: 'echo ready; exec sleep 81002' }
+  const body = { language: 'shell', code: `echo ready; exec ${sleepFor(81_002)}` }
   const response = await open(here.url, '/v1/run', { body, headers: events })
   const seen = eventsOf(response)
   assert.equal((await seen.next()).value?.event, 'started')

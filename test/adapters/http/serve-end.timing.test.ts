@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { eventually } from '../../support/eventually.ts'
 import { spawnCli } from '../cli/spawn-cli.ts'
-import { findGuest } from '../mcp/find-guest.ts'
+import { findGuest, sleepFor } from '../mcp/find-guest.ts'
 import { eventsOf, open, send } from './serve-here.ts'
 
 interface Served extends AsyncDisposable {
@@ -105,7 +105,7 @@ test('a server that is killed during runs leaves no guest, and the next start re
     await using killed = await serve()
     pid = killed.child.pid ?? 0
     for (const second of seconds) {
-      const body = { language: 'shell', code: `exec sleep ${second}` }
+      const body = { language: 'shell', code: `exec ${sleepFor(second)}` }
       const { url, token } = killed
       send(url, '/v1/run', { token, body }).catch(() => undefined)
     }

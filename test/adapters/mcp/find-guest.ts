@@ -1,19 +1,26 @@
+import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
 import { findProcess, type HostProcess, isAlive } from '../../support/machine/processes.ts'
 import type { Connection } from './connect.ts'
 
+/** Tells the sleepers of this process from those of other runs of the same tests on this machine. */
+const fraction = String(randomInt(100_000, 1_000_000))
+
+/** A command that `findGuest` finds by its `seconds`. */
+export const sleepFor = (seconds: number): string => `sleep ${seconds}.${fraction}`
+
 /** A program that prints `ready` and then becomes the process that `findGuest` finds. */
 export function endlessShell(seconds: number): { language: string; code: string } {
-  return { language: 'shell', code: `echo ready; exec sleep ${seconds}` }
+  return { language: 'shell', code: `echo ready; exec ${sleepFor(seconds)}` }
 }
 
 export function findGuest(seconds: number): HostProcess | undefined {
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
     try {
       const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
-      if (line === `sleep\0${seconds}\0`) return findProcess(Number(name))
+      if (line === `${sleepFor(seconds).replace(' ', '\0')}\0`) return findProcess(Number(name))
     } catch {
       // It has already ended.
     }

@@ -10,7 +10,7 @@ import { type HttpService, serveOverHttp } from '../../../src/adapters/mcp/serve
 import { parseTokens } from '../../../src/adapters/http/bearer-tokens.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 import { connect } from './connect.ts'
-import { endlessShell, findGuest, msUntilDead, startEndless } from './find-guest.ts'
+import { endlessShell, findGuest, msUntilDead, startEndless, sleepFor } from './find-guest.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const clients: (string | undefined)[] = []
@@ -170,10 +170,10 @@ test('the connection of a client stays open for a minute between two calls', asy
 test('a client that reads nothing blocks only its own program', async () => {
   await using service = await serve()
   const body = JSON.stringify({
-    ...call({ language: 'shell', code: 'yes | head -c 9000000; sleep 62000' }),
+    ...call({ language: 'shell', code: `yes | head -c 9000000; ${sleepFor(62_000)}` }),
     params: {
       name: 'execute_code',
-      arguments: { language: 'shell', code: 'yes | head -c 9000000; exec sleep 62000' },
+      arguments: { language: 'shell', code: `yes | head -c 9000000; exec ${sleepFor(62_000)}` },
       _meta: { progressToken: 1 },
     },
   })

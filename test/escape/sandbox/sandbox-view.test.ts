@@ -4,7 +4,7 @@
  * credentials, or uses resources of others.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { after, test } from 'node:test'
 
@@ -12,6 +12,7 @@ import { listEtc } from '../../../src/jail/view/host-etc.ts'
 import { lookAtHost } from '../../../src/jail/view/host-view.ts'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
+import { listCells } from '../../support/machine/processes.ts'
 
 const leaks = new LeakCheck()
 await leaks.takeBaseline()
@@ -104,12 +105,12 @@ test('a HOME that was moved does not redirect a later mount', async () => {
     'mv /home/guest /home/other; rm -rf ~; ln -s /usr ~; mv /run/user /run/moved; rm -rf /run/tmp; ln -s /etc /run/tmp',
   )
   const { stdout, exitCode } = await sandbox.exec(
-    'echo kept > ~/own; cat ~/own; ls /usr | head -1; ls -A /tmp',
+    'echo kept > ~/own; cat ~/own; ls -d /usr/bin /usr/own; ls -A /tmp',
     {
       env: { TOKEN: 't' },
     },
   )
-  assert.deepEqual([exitCode, stdout], [0, 'kept\nbin\n'])
+  assert.deepEqual([exitCode, stdout], [0, 'kept\n/usr/bin\n'])
   assert.match((await sandbox.exec('echo still; ls -d ~')).stdout, /^still\n\/home\/guest\n/)
 })
 
@@ -139,11 +140,10 @@ time.sleep(60)
 `
 
 test('processes that open files for ever are ended before the machine has none left', async () => {
-  const before = openOnMachine()
   await using greedy = await lazaret.sandbox({ limits })
   if (greedy.limits.openFilesMax * 150 < 300_000) return
   let most = 0
-  const looking = setInterval(() => (most = Math.max(most, openOnMachine())), 20)
+  const looking = setInterval(() => (most = Math.max(most, openOfGuests())), 20)
   const { outcome } = await greedy
     .exec(`python3 -c "${hoard}"`, { timeout: 60_000 })
     .finally(() => clearInterval(looking))
@@ -151,9 +151,21 @@ test('processes that open files for ever are ended before the machine has none l
   assert.ok(['limit-exceeded', 'out-of-memory'].includes(outcome.kind), outcome.kind)
   if (outcome.kind === 'limit-exceeded') assert.equal(outcome.limit, 'files')
   const tableMax = Number(readFileSync('/proc/sys/fs/file-max', 'utf8'))
-  assert.ok(most - before < tableMax / 2, `${most - before} of ${tableMax}`)
+  assert.ok(most > 0 && most < tableMax / 2, `${most} of ${tableMax}`)
 })
 
-function openOnMachine(): number {
-  return Number(readFileSync('/proc/sys/fs/file-nr', 'utf8').split(/\s+/)[0])
+/** Descriptors of all processes in cells of this process. What the rest of the machine has open does not count. */
+function openOfGuests(): number {
+  return listCells()
+    .flatMap(({ guests }) => guests)
+    .reduce((sum, { pid }) => sum + descriptorsOf(pid), 0)
+}
+
+function descriptorsOf(pid: number): number {
+  try {
+    // Linux 6.2 and later count them here, so nobody has to list tens of thousands.
+    return statSync(`/proc/${pid}/fd`).size || readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return 0 // It has ended.
+  }
 }

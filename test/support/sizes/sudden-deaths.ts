@@ -52,8 +52,9 @@ interface SuddenDeathsPlan {
 const mortalHost = join(import.meta.dirname, '../hosts/mortal-host.ts')
 /**
  * Two blocks of ids: one for the surviving host, one for all others in turn. So a block that is not freed is noticed.
+ * They are this process's, because other tests may be killing hosts at the same time.
  */
-const uidRange = { first: 2_100_000_000, count: 512 }
+const uidRange = { first: 2_200_000_000 + (process.pid % 65_536) * 512, count: 512 }
 
 /** Ages of a cell in milliseconds since the start of its launcher; the host gives every guest 150 ms. */
 const ages = { 'being built': [0, 15], running: [15, 150], ending: [150, 190] } as const

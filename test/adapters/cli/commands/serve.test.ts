@@ -22,7 +22,7 @@ import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../../support/eventually.ts'
 import { eventsOf, open, send } from '../../http/serve-here.ts'
-import { findGuest } from '../../mcp/find-guest.ts'
+import { findGuest, sleepFor } from '../../mcp/find-guest.ts'
 import { runCli, spawnCli } from '../spawn-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-serve-'))
@@ -228,7 +228,7 @@ test('after SIGTERM the server refuses new work, lets runs end, and exits with 0
 })
 
 test('runs that exceed the drain time are cancelled; a second signal ends the server at once', async () => {
-  const endless = (seconds: number) => ({ language: 'shell', code: `echo ready; exec sleep ${seconds}` })
+  const endless = (seconds: number) => ({ language: 'shell', code: `echo ready; exec ${sleepFor(seconds)}` })
   await using patient = await serve(['--drain', '100ms'])
   const answered = send(patient.url, '/v1/run', { body: endless(82_003), token: patient.token })
   answered.catch(() => undefined)
@@ -281,7 +281,7 @@ test('a killed server leaves no guests, and the next server can use its socket',
     },
   })
   sent.on('error', () => undefined)
-  sent.end(JSON.stringify({ language: 'shell', code: 'exec sleep 82005' }))
+  sent.end(JSON.stringify({ language: 'shell', code: `exec ${sleepFor(82_005)}` }))
   await eventually(() => (findGuest(82_005) ? undefined : 'it does not run'), 20_000)
   await killed[Symbol.asyncDispose]()
   await eventually(() => (findGuest(82_005) ? 'the guest lives' : undefined), 10_000)
