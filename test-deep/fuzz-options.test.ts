@@ -18,10 +18,11 @@ import { parseProgram, printProgram } from '../scripts/option-fuzzing/program.ts
 import { createLazaret } from '../test/support/create-lazaret.ts'
 import { argumentRules } from '../src/jail/seccomp/argument-rules.ts'
 import { testOptionFuzzing } from '../test/support/sizes/option-fuzzing-tests.ts'
+import { drawSeed } from '../test/support/seed.ts'
 import { seededRandom } from '../test/support/seeded-random.ts'
 
 const seconds = 6
-const seed = Date.now() % 1_000_000
+const seed = drawSeed()
 const allowed = new AllowedValues(argumentRules)
 
 test('the same seed and iteration make the same program, and others make others', () => {

@@ -46,6 +46,12 @@ test('a test that is skipped says why', () => {
   )
 })
 
+test('what tests draw at random has a seed of test/support/seed.ts', () => {
+  const tests = source.filter((file) => /^test(-deep)?\//.test(file) && file !== 'test/support/fast-check.ts')
+  const ownSeeds = /^import .* from 'fast-check'|\bseed(?:edRandom\(|\b[^=]*=).*(?:\bnow\(\)|Math\.random)/
+  assert.deepEqual(findLines(tests, ownSeeds), [])
+})
+
 test('no file names a folder or a server of a developer’s machine', () => {
   // Folders of nobody serve as examples. A lock file with hosts works only where these can be reached.
   const folders =

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { withoutPip } from '../../test/environments/packages.ts'
+import { drawSeed } from '../../test/support/seed.ts'
 import { killBuilds } from '../../test/support/sizes/killed-builds.ts'
 
-const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
+const seed = drawSeed()
 const rounds = 100
 
 test(

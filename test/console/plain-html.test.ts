@@ -1,7 +1,7 @@
 /** A guest's HTML keeps only its text and the elements of an allowlist. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 import { toPlainHtml } from '../../console/run/plain-html.ts'
 
 test('elements for text layout are kept, with the listed attributes', () => {

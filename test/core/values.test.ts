@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 import { processorMs } from '../../src/core/clock.ts'
 import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 import { depthMax } from '../../src/core/values/value-depth.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 
 import { readLine, writeLine } from '../../src/observe/audit-line.ts'
 import { verifyAudit } from '../../src/observe/verify-audit.ts'

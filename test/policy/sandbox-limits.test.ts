@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 
 import { LazaretError } from '../../src/core/errors/errors.ts'
 import { passingBytes, sharedMemoryRoom } from '../../src/jail/limits/disk.ts'

@@ -1,5 +1,5 @@
 /** Values of every kind that is transferred unchanged, for property tests. */
-import fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 
 const text = fc.oneof(

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
 
 import { freeBudget } from '../support/free-budget.ts'
-import * as fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import { decodeUntrusted, encodeValue } from '../../src/core/values/values.ts'

@@ -1,7 +1,7 @@
 /** Values of Python's own kinds have the same encoding in both directions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 import { evaluate } from '../runtimes/python/expect-guest.ts'
 import { findDifference } from './same-value.ts'
 

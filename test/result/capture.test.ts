@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 
 import type { OutputChunk } from '../../src/core/request.ts'
 import { Capture } from '../../src/result/capture.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 import { describeResult } from '../../src/adapters/mcp/describe-result.ts'
 import type { RunData } from '../../src/core/result.ts'
 import { isPrinted } from '../../src/result/is-printed.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../support/fast-check.ts'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Outcome } from '../../src/core/outcome.ts'

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import { CodeExecutionService, WorkerPool } from '../../../src/adapters/code-execution/index.ts'
 import type { CodeExecutionResult } from '../../../src/adapters/code-execution/index.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { describeError, describeResult } from '../../../src/adapters/mcp/describe-result.ts'
 import { fitsJson } from '../../../src/adapters/mcp/fits-json.ts'
 import { Progress } from '../../../src/adapters/mcp/progress.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import { endSnippetThreads, runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
 import type { SnippetResult } from '../../../src/adapters/snippet-tool/index.ts'

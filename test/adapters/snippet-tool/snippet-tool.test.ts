@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import { z } from 'zod'
 
 import { endSnippetThreads, snippetTool } from '../../../src/adapters/snippet-tool/index.ts'

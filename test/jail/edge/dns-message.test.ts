@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { dnsCodes, dnsTypes, readQuestion, writeAnswer } from '../../../src/jail/edge/dns-message.ts'
 import { isHostName } from '../../../src/jail/edge/host-names.ts'
 import { fuzzResolver } from '../../../scripts/fuzzing/resolver.ts'
+import { fixedSeed } from '../../support/seed.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 
 function ask(labels: readonly (string | Buffer)[], type: number = dnsTypes.a, flags = 0x0100): Buffer {
@@ -70,7 +71,7 @@ test('whatever bytes arrive, there is a bounded answer or none, and never an inv
 })
 
 test('a modified question never gives a name that differs from its bytes', () => {
-  const { ends } = fuzzResolver(seededRandom(Date.now()), (datagrams) => datagrams < 30_000)
+  const { ends } = fuzzResolver(seededRandom(fixedSeed), (datagrams) => datagrams < 30_000)
   for (const end of ['silence', 'malformed', 'no name', 'refused', 'allowed'])
     assert.ok((ends[end] ?? 0) > 100, `${end}: ${JSON.stringify(ends)}`)
 })

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import { defaultLimits } from '../../../src/core/limits.ts'
 import type { LimitName, Limits } from '../../../src/core/limits.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import { test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import { LazaretError } from '../../../src/core/errors/errors.ts'
 import type { CellPlan } from '../../../src/jail/plan/plan.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import type { PlanRecord } from '../../../src/jail/plan/plan-records.ts'
 import { recordNames } from '../../../src/jail/plan/plan-records.ts'

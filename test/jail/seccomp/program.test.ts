@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import { architectures } from '../../../src/jail/seccomp/architectures.ts'
 import { conditionalJumpMax, encode, ifEqual, skip } from '../../../src/jail/seccomp/instruction.ts'

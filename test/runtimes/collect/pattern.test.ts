@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import * as fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 import picomatch from 'picomatch'
 
 import { explainBadPattern, parsePattern } from '../../../src/runtimes/collect/pattern.ts'

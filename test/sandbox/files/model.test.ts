@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../../support/fast-check.ts'
 
 import { LazaretError } from '../../../src/core/errors/errors.ts'
 import type { ErrorCode } from '../../../src/core/errors/errors.ts'

@@ -1,5 +1,5 @@
 /** Random programs that use everything in which two machines could differ: numbers, order, dates, memory. */
-import fc from 'fast-check'
+import fc from '../fast-check.ts'
 
 const quoted = (text: string): string => JSON.stringify(text)
 const literal = fc.oneof(

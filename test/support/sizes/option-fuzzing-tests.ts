@@ -7,8 +7,9 @@ import { describe, test } from 'node:test'
 
 import { fuzzOptions } from '../../../scripts/option-fuzzing/fuzz.ts'
 import { whyNoGuest } from '../../../scripts/option-fuzzing/guest.ts'
+import { drawSeed } from '../seed.ts'
 
-const seed = Date.now() % 1_000_000
+const seed = drawSeed()
 
 export function testOptionFuzzing(seconds: number): void {
   describe('the corpus, and new programs,', { skip: whyNoGuest() }, () => {

@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
-import fc from 'fast-check'
+import fc from '../fast-check.ts'
 
 import type { SnippetResult } from '../../../src/adapters/snippet-tool/index.ts'
 import { anySnippet } from '../hostile/any-snippet.ts'
 import { checkoutRoot } from '../sources/checkout.ts'
 import { seededRandom } from '../seeded-random.ts'
-
-const seed = Number(process.env['SEED'] ?? Date.now() % 1e9)
 
 /** The ways in which hosts of snippets may differ. */
 const hosts = {
@@ -35,20 +33,23 @@ const hosts = {
 }
 
 /** `programCount` is at most 1,000, because no more may wait for a thread. */
-export function testDeterminism(programCount: number): void {
+export function testDeterminism(programCount: number, seed: number): void {
   const programs = fc.sample(anySnippet, { numRuns: programCount, seed })
   const usual = runAll(programs, { flags: [], env: {} })
 
   for (const [what, host] of Object.entries(hosts))
     test(`${programCount} programs have the same ${what}`, async () => {
-      const order = shuffle(programs.map((_, index) => index))
+      const order = shuffle(
+        programs.map((_, index) => index),
+        seed,
+      )
       const results = await runAll(
         order.map((index) => programs[index] ?? ''),
         host,
       )
       const expected = await usual
       for (const [place, index] of order.entries())
-        assert.deepEqual(results[place], expected[index], `SEED=${seed}\n${programs[index]}`)
+        assert.deepEqual(results[place], expected[index], `LAZARET_TEST_SEED=${seed}\n${programs[index]}`)
     })
 
   test('most of them run to their end, some fail, and none has to be ended', async () => {
@@ -77,7 +78,7 @@ async function runAll(sources: readonly string[], { flags, env }: Host): Promise
   return JSON.parse(await text(child.stdout))
 }
 
-function shuffle(items: number[]): number[] {
+function shuffle(items: number[], seed: number): number[] {
   const random = seededRandom(seed)
   return items
     .map((item) => ({ item, key: random() }))

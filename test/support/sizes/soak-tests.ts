@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { killHosts } from '../../../scripts/soaking/kill-hosts.ts'
 import { havePools } from '../../../scripts/soaking/pools.ts'
 import { soak } from '../../../scripts/soaking/soak.ts'
+import { drawSeed } from '../seed.ts'
 
 interface SoakSize {
   readonly runs: number
@@ -15,7 +16,7 @@ interface SoakSize {
 }
 
 const inFlight = 50
-const seed = Date.now() % 1_000_000
+const seed = drawSeed()
 
 export function testSoak({ runs, warmUpRuns, deaths }: SoakSize): void {
   // Where there are no pools, there is nothing to turn off, so one form is enough.

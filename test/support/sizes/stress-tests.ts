@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { drawSeed } from '../seed.ts'
 
 import { stressKinds } from '../../../scripts/soaking/deck.ts'
 import { soak } from '../../../scripts/soaking/soak.ts'
@@ -19,7 +20,7 @@ interface StressSize {
 
 const MiB = 1024 * 1024
 const inFlight = 25
-const seed = Date.now() % 1_000_000
+const seed = drawSeed()
 /** More programs than processors compute all the time, and each cell's pid 1 competes with them. */
 const lateMsMax = 1000
 const lateP95MsMax = 250

@@ -1,11 +1,12 @@
-/** The same tests in several sizes. LAZARET_SEED repeats a seed that failed. */
+/** The same tests in several sizes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { drawSeed } from '../seed.ts'
 import { strikeAtRandom, victims } from './sudden-deaths.ts'
 import type { Lacking } from '../hosts/without-layer.ts'
 
-const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
+const seed = drawSeed()
 /** A uid of no user, as in the daily suite. */
 const plainUserId = 65_533
 
