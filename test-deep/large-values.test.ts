@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import { Unserializable } from '../src/core/values/encode-leaf.ts'
+import { ampleMs } from '../test/support/patient-run.ts'
 import { bun, node, python, useLazaret } from '../test/support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const most = 16 * 1024 * 1024
-const limits = { memoryBytes: 1024 * 1024 * 1024 }
+const limits = { memoryBytes: 1024 * 1024 * 1024, wallMs: ampleMs, hostMs: ampleMs }
+const completed = { kind: 'completed', exitCode: 0 }
 const quotes = 2
 
 const languages = {
@@ -41,7 +43,7 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
         input: 'x'.repeat(most - quotes),
         limits,
       })
-      assert.deepEqual([outcome, value], [{ kind: 'completed', exitCode: 0 }, most - quotes])
+      assert.deepEqual([outcome, value], [completed, most - quotes])
     })
 
     test('are refused with one byte more', async () => {
@@ -50,7 +52,12 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
     })
 
     test('can be returned', async () => {
-      const { value, truncated } = await guests.run({ ...request, code: text(most - quotes), limits })
+      const { outcome, value, truncated } = await guests.run({
+        ...request,
+        code: text(most - quotes),
+        limits,
+      })
+      assert.deepEqual(outcome, completed)
       assert.deepEqual([(value as string).length, truncated], [most - quotes, []])
     })
 
@@ -60,14 +67,15 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
         code: text(most - quotes + 1),
         limits,
       })
+      assert.deepEqual([outcome, truncated], [completed, ['value']])
       assert.ok(value instanceof Unserializable)
-      assert.deepEqual([outcome, truncated], [{ kind: 'completed', exitCode: 0 }, ['value']])
     })
 
     test('may be bytes, in both directions', async () => {
       const sent = new Uint8Array(12_000_000).fill(7)
       const code = request.language === 'python' ? 'input_data' : 'input'
-      const { value } = await guests.run({ ...request, code, input: sent, limits })
+      const { outcome, value } = await guests.run({ ...request, code, input: sent, limits })
+      assert.deepEqual(outcome, completed)
       assert.ok(value instanceof Uint8Array && Buffer.from(value).equals(sent))
       assert.deepEqual((await guests.run({ ...request, code: bytes(13_000_000), limits })).truncated, [
         'value',
@@ -79,7 +87,7 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
 test('integers with colliding hashes do not block the host', async () => {
   for (const code of ['{2**64 * i for i in range(1, 60_000)}', '{2**64 * i: 0 for i in range(1, 50_000)}']) {
     const result = await guests.run({ ...python, code, limits: { ...limits, hostMs: 1000 } })
-    assert.deepEqual(result.truncated, ['value'])
+    assert.deepEqual([result.outcome, result.truncated], [completed, ['value']])
     assert.ok(!('value' in result))
   }
 })
@@ -90,8 +98,5 @@ test('a value with too many lists is refused', async () => {
     code: '[[] for _ in range(2**20)]',
     limits,
   })
-  assert.deepEqual(
-    [outcome, truncated, 'value' in rest],
-    [{ kind: 'completed', exitCode: 0 }, ['value'], false],
-  )
+  assert.deepEqual([outcome, truncated, 'value' in rest], [completed, ['value'], false])
 })

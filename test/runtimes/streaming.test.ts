@@ -5,9 +5,9 @@ import { test } from 'node:test'
 
 import type { OutputChunk, RunRequest } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { isDead, listDescendants } from '../support/machine/processes.ts'
-import { keepMemoryFlat } from '../support/machine/resident-memory.ts'
-import { runPatiently } from '../support/patient-run.ts'
+import { isAnyGuestAlive } from '../support/machine/processes.ts'
+import { keepHeldFlat } from '../support/machine/held-memory.ts'
+import { ampleMs, runPatiently } from '../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -81,12 +81,12 @@ for i in range(1, 9):
 })
 
 test('a flood of output for a slow reader arrives completely and in order, and the memory of the host stays small', async () => {
-  const [hash, limits] = [createHash('sha256'), { outputBytes: 8 * MiB, wallMs: 60_000 }]
+  const [hash, limits] = [createHash('sha256'), { outputBytes: 8 * MiB, wallMs: ampleMs, hostMs: ampleMs }]
   const onOutput = async ({ bytes }: OutputChunk) => {
     for (let turn = 0; turn < 10; turn++) await nextTurn()
     hash.update(bytes)
   }
-  const { stdout, outcome } = await keepMemoryFlat(() =>
+  const { stdout, outcome } = await keepHeldFlat(() =>
     guests.run({ ...shell, code: 'seq 1 100000000', limits, onOutput }),
   )
   assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })
@@ -105,7 +105,7 @@ test('a reader that stops blocks the guest, until the wall limit ends it', async
     }
     const run = guests.run({ ...request, onOutput })
     await Promise.race([called.promise, run])
-    await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+    await eventually(() => (isAnyGuestAlive() ? 'the guest is alive' : undefined), ampleMs)
     gate.resolve()
     return run
   }
@@ -129,7 +129,7 @@ test('an error of onOutput rejects run(), whether at once, later, or after the g
   await assert.rejects(guests.run({ ...shell, code, onOutput: () => assert.fail(mistake) }), rejected)
   await assert.rejects(guests.run({ ...shell, code, onOutput: () => Promise.reject(mistake) }), rejected)
   const late = async () => {
-    await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+    await eventually(() => (isAnyGuestAlive() ? 'the guest is alive' : undefined), ampleMs)
     throw mistake
   }
   await assert.rejects(guests.run({ ...shell, code: 'echo a', onOutput: late }), rejected)
@@ -148,13 +148,8 @@ test('a reader that never returns is not awaited if the run is cancelled', async
     },
   })
   await called.promise
-  await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+  await eventually(() => (isAnyGuestAlive() ? 'the guest is alive' : undefined), ampleMs)
   controller.abort()
   const { outcome, stdout } = await run
   assert.deepEqual([outcome, stdout], [{ kind: 'completed', exitCode: 0 }, 'a\n'])
 })
-
-/** Ignores the host's nursery, which waits for the next cell. */
-function isAnythingAlive(): boolean {
-  return listDescendants(process.pid).some((one) => !isDead(one) && one.name !== 'nursery')
-}

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { ampleMs } from '../support/patient-run.ts'
 import { bun, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -32,7 +33,7 @@ for (const create of [createRevoked, createUnreadable]) {
         gives: () => [create()],
         fine: () => 'fine',
       },
-      limits: { wallMs: 5000 },
+      limits: { wallMs: ampleMs },
     })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     assert.deepEqual(value, ['error', 'error', 'error', 'fine'])

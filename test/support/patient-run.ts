@@ -6,6 +6,9 @@ import type { RunRequest, RunResult } from '../../src/index.ts'
 
 const usualDeadlinesMs = [500, 2000, 8000]
 
+/** A wall limit for guests that end by themselves, or by another limit: only a guest that hangs reaches it. */
+export const ampleMs = 180_000
+
 export interface Patient<T> {
   readonly seen: T
   /** The deadline of this attempt. */

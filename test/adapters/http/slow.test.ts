@@ -5,7 +5,9 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
-import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { untilPythonBlocks } from '../../support/machine/blocked-guests.ts'
+import { keepHeldFlat } from '../../support/machine/held-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { adaToken, send, serveHere } from './serve-here.ts'
 
@@ -62,17 +64,25 @@ test('a client that reads nothing blocks only its own guest', async () => {
   await eventually(() => (lazaret.stats().running === 0 ? undefined : 'it still runs'), 10_000)
 })
 
-const displaysWithoutEnd =
-  "it = display('x' * 100_000, display_id='it')\nwhile True: it.update('y' * 100_000)"
+/** Half a gigabyte, which the server would hold if it did not wait for its client. */
+const manyDisplays =
+  "it = display('x' * 100_000, display_id='it')\nfor _ in range(5000): it.update('y' * 100_000)"
+/** The client reads so much of it, which shows that the displays arrive. */
+const readBytes = 500_000
 
 test('unread displays block their run, and the memory of the server stays small', async () => {
   await using here = await serveHere()
-  await keepMemoryFlat(async () => {
-    const socket = askWithoutReading(here.url, '/v1/run', { language: 'python', code: displaysWithoutEnd })
-    await pause(3000)
+  const { lazaret } = here.engine
+  await keepHeldFlat(async () => {
+    const socket = askWithoutReading(here.url, '/v1/run', {
+      language: 'python',
+      code: manyDisplays,
+      limits: { wallMs: ampleMs, hostMs: ampleMs },
+    })
+    await readAtFirst(socket, readBytes)
+    assert.equal(await untilPythonBlocks(() => lazaret.stats().running === 0), 'blocked')
     socket.destroy()
   })
-  const { lazaret } = here.engine
   await eventually(() => (lazaret.stats().running === 0 ? undefined : 'it still runs'), 10_000)
 })
 
@@ -80,21 +90,33 @@ test(
   'unread displays block their code context, and the memory of the server stays small',
   { skip },
   async () => {
-    await using here = await serveHere()
+    await using here = await serveHere({ engine: { defaults: { hostMs: ampleMs } } })
     await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
     const context = '/v1/sandboxes/box/contexts'
     await send(here.url, context, { body: { id: 'notes' } })
-    await keepMemoryFlat(async () => {
-      const socket = askWithoutReading(here.url, `${context}/notes/run`, { code: displaysWithoutEnd })
-      await pause(3000)
+    const notes = here.engine.lazaret.listSandboxes()[0]?.getCodeContext('notes')
+    await keepHeldFlat(async () => {
+      const socket = askWithoutReading(here.url, `${context}/notes/run`, {
+        code: manyDisplays,
+        timeout: ampleMs,
+      })
+      await readAtFirst(socket, readBytes)
+      assert.equal(await untilPythonBlocks(() => notes?.status === 'idle'), 'blocked')
       socket.destroy()
     })
-    const notes = here.engine.lazaret.listSandboxes()[0]?.getCodeContext('notes')
     await eventually(() => (notes?.status === 'idle' ? undefined : 'it still runs'), 10_000)
   },
 )
 
-/** Requests events, and never reads the reply. */
+/** Reads at least so much, and then stops. */
+async function readAtFirst(socket: Socket, bytes: number): Promise<void> {
+  for (let read = 0; read < bytes;) {
+    await once(socket, 'readable')
+    read += (socket.read() as Buffer | null)?.length ?? 0
+  }
+}
+
+/** Requests events, and reads nothing of the reply by itself. */
 function askWithoutReading(url: string, path: string, document: object): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => undefined)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
 import { findProcess, type HostProcess, isAlive } from '../../support/machine/processes.ts'
 import type { Connection } from './connect.ts'
+import { startCalmWatch } from '../../support/machine/processor-pressure.ts'
 
 /** Tells the sleepers of this process from those of other runs of the same tests on this machine. */
 const fraction = String(randomInt(100_000, 1_000_000))
@@ -47,9 +48,9 @@ export async function startEndless(
   return guest as unknown as HostProcess
 }
 
-/** Waits until the guest is dead, at most `deadlineMs`, and returns the time that it took. */
+/** Waits until the guest is dead, at most `deadlineMs`, and returns the time that it took; both on a calm machine. */
 export async function msUntilDead(guest: HostProcess, deadlineMs: number): Promise<number> {
-  const start = performance.now()
-  while (isAlive(guest) && performance.now() - start < deadlineMs) await sleep(1)
-  return performance.now() - start
+  const watch = startCalmWatch()
+  while (isAlive(guest) && watch() < deadlineMs) await sleep(1)
+  return watch()
 }

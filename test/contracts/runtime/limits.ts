@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
-import { untilShown } from '../../support/patient-run.ts'
+import { ampleMs, untilShown } from '../../support/patient-run.ts'
 import type { Patient } from '../../support/patient-run.ts'
 import type { RunResult } from '../../../src/index.ts'
 import type { ContractParts } from '../runtime.contract.ts'
@@ -72,7 +72,7 @@ export function contractOfLimits({ programs, run }: ContractParts): void {
 
   it('lets a program finish that stays below every limit', async () => {
     const limits = {
-      wallMs: 20_000,
+      wallMs: ampleMs,
       cpuMs: 10_000,
       memoryBytes: 512 * MiB,
       processesMax: 40,

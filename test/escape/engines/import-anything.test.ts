@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -39,7 +40,7 @@ for (const runtime of [bun, node]) {
       ...runtime,
       code,
       input: specifiers,
-      limits: { wallMs: 20_000 },
+      limits: { wallMs: ampleMs },
     })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.equal(stdout, '[] object\n')

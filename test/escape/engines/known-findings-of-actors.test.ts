@@ -8,6 +8,7 @@ import { suite, test } from 'node:test'
 import { useActor } from '../../adapters/actor/use-actor.ts'
 import { layBait } from '../../support/hostile/bait.ts'
 import { checkoutRoot } from '../../support/sources/checkout.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 
 const { secret, secretFile, port, countConnections } = await layBait()
 
@@ -112,7 +113,7 @@ test('in an ordinary realm the search finds the names, but nothing of the host; 
     language: 'javascript',
     runtime: 'bun',
     code: `${loot}\nawait loot(globalThis)`,
-    limits: { wallMs: 20_000 },
+    limits: { wallMs: ampleMs },
   })
   const found = (value as string[]).join('\n')
   for (const name of [/^names: process,Bun/m, /^environment: /m, /^daemon: started$/m, /^trap: trapped$/m])

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { keepHeldFlat } from '../../support/machine/held-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -99,7 +100,7 @@ test('a sparse file of any size costs the host nothing, and other files are coll
 write('a')
 with open('huge', 'wb') as file: file.truncate(200 << 20)
 write('z')`
-  const { texts, isComplete } = await keepMemoryFlat(() => collectAfter(code, ['*']))
+  const { texts, isComplete } = await keepHeldFlat(() => collectAfter(code, ['*']))
   assert.deepEqual({ texts, isComplete }, { texts: { a: 'own', z: 'own' }, isComplete: false })
 })
 
@@ -154,8 +155,8 @@ write('result.txt')
 for number in range(110_000):
     if number % 50_000 == 0: write(f'many/{number}')
     else: os.link(f'many/{number // 50_000 * 50_000}', f'many/{number}')`
-  const request = { ...python, code, limits: { diskBytes: 2 ** 30, memoryBytes: 2 ** 31 } }
-  const all = await keepMemoryFlat(() => guests.run({ ...request, collect: ['**'] }))
+  const request = { ...python, code, limits: { diskBytes: 2 ** 30, memoryBytes: 2 ** 31, wallMs: ampleMs } }
+  const all = await keepHeldFlat(() => guests.run({ ...request, collect: ['**'] }))
   assert.deepEqual(all.outcome, { kind: 'completed', exitCode: 0 }, all.stderr)
   assert.ok(all.truncated.includes('files'))
   assert.ok(Object.keys(all.files).length <= 10_000)

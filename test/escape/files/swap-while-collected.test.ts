@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -32,7 +33,7 @@ test('files that are exchanged during collection return only data of the guest, 
       ...python,
       code,
       collect: ['**', 'folder/in/file', 'link/passwd', 'pipe', 'endless', 'other/passwd'],
-      limits: { wallMs: 10_000 },
+      limits: { wallMs: ampleMs },
     })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     for (const [path, content] of Object.entries(files))

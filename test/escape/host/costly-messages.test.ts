@@ -3,17 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { forgeManyKeys } from '../../support/hostile/forged-messages.ts'
-import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { keepHeldFlat } from '../../support/machine/held-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** Reading them takes the host a fraction of a second, even on a busy machine. */
-const limits = { wallMs: 90_000, hostMs: 60_000 }
+const limits = { wallMs: ampleMs, hostMs: ampleMs }
 
 test('a value with a million different keys is not read, and the result says so', async () => {
   const code = forgeManyKeys('value', '"text":"","truncated":false,"value":')
-  const { outcome, value, truncated } = await keepMemoryFlat(() => guests.run({ ...python, code, limits }))
+  const { outcome, value, truncated } = await keepHeldFlat(() => guests.run({ ...python, code, limits }))
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.equal(value, undefined)
   assert.deepEqual(truncated, ['value'])
@@ -25,7 +25,7 @@ test('a call with a million different keys is refused, and the function is not c
   const code = forgeManyKeys('call', '"id":1,"name":"count","args":')
   const answer = "\nlength = struct.unpack('<I', os.read(3, 4))[0]\nprint(os.read(3, length).decode())"
   const run = guests.run({ ...python, code: code + answer, functions, limits })
-  const { outcome, stdout } = await keepMemoryFlat(() => run)
+  const { outcome, stdout } = await keepHeldFlat(() => run)
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.match(stdout, /"type":"throw","id":1,.*RangeError/)
   assert.equal(calls, 0)

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { NurseryProcess } from '../../../src/jail/launch/nursery-process.ts'
 import { eventually } from '../../support/eventually.ts'
 import { listDescendants } from '../../support/machine/processes.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 // A second nursery of this host, because only its creator knows its name for certain.
@@ -52,7 +53,7 @@ test('the host’s nursery refuses or disconnects a guest on the host’s networ
     code,
     input: { name: nursery.name },
     network: 'host',
-    limits: { wallMs: 20_000 },
+    limits: { wallMs: ampleMs },
   })
   assert.ok(Array.isArray(value), stderr)
   if (guests.level === 'restricted') {

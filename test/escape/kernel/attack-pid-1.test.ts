@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { attackPid1 } from '../../support/hostile/attack-pid-1.ts'
-import { runPatiently } from '../../support/patient-run.ts'
+import { ampleMs, runPatiently } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -21,7 +21,7 @@ exit 7`
   const { outcome, stdout } = await guests.run({
     ...shell,
     code: `trap '' TERM INT HUP QUIT XCPU USR1\n${code}`,
-    limits: { wallMs: 5000 },
+    limits: { wallMs: ampleMs },
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 7 })
   assert.match(stdout, hasPidNamespace ? /^1 lives\n$/ : /^\d{2,} lives\n$/)
@@ -35,7 +35,11 @@ const javascript = `
 
 for (const runtime of [bun, node]) {
   test(`${runtime.runtime}: no signal ends or stops pid 1`, async () => {
-    const { outcome, stdout } = await guests.run({ ...runtime, code: javascript, limits: { wallMs: 5000 } })
+    const { outcome, stdout } = await guests.run({
+      ...runtime,
+      code: javascript,
+      limits: { wallMs: ampleMs },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     assert.equal(stdout, 'true true\n')
   })
@@ -45,7 +49,7 @@ test('python: pid 1 cannot be signalled by pidfd, traced, read, limited, reniced
   const { outcome, stdout, stderr } = await guests.run({
     ...python,
     code: attackPid1,
-    limits: { wallMs: 5000 },
+    limits: { wallMs: ampleMs },
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const { state, allowed } = JSON.parse(stdout) as { state: string; allowed: unknown }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Receipt } from '../../../src/index.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -38,7 +39,7 @@ sudo -n echo became root 2>/dev/null
 newuidmap $$ 0 0 1 2>/dev/null && echo mapped
 mount -t tmpfs none . 2>/dev/null && echo mounted
 id -u; id -g; id -G`
-  const { stdout, receipt } = await guests.run({ ...shell, code, limits: { wallMs: 30_000 } })
+  const { stdout, receipt } = await guests.run({ ...shell, code, limits: { wallMs: ampleMs } })
   const id = guestId(receipt)
   assert.equal(stdout, `${id}\n${id}\n${id}\n`)
 })

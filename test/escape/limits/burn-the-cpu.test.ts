@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { RunRequest } from '../../../src/index.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const limits = { cpuMs: 400, wallMs: 10_000 }
+const limits = { cpuMs: 400, wallMs: ampleMs }
 const timedOut = { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
 
 const spawnBurners = `

@@ -7,12 +7,13 @@ import { test } from 'node:test'
 
 import { pythonSyscalls } from '../../support/hostile/guest-python.ts'
 import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const MiB = 1024 * 1024
-const limits = { memoryBytes: 96 * MiB, diskBytes: 46 * MiB, wallMs: 10_000 }
+const limits = { memoryBytes: 96 * MiB, diskBytes: 46 * MiB, wallMs: ampleMs }
 
 const areInMemory = guests.level !== 'restricted'
 const exceeded = areInMemory
@@ -72,7 +73,7 @@ test('/dev/shm alone is full at its own size, or cannot be written, and the run 
   const { outcome, stdout } = await guests.run({
     ...shell,
     code,
-    limits: { diskBytes: 8 * MiB, wallMs: 10_000 },
+    limits: { diskBytes: 8 * MiB, wallMs: ampleMs },
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.match(stdout, areInMemory ? /^(1|153)\nok\n$/ : /^1\n$/)

@@ -4,12 +4,13 @@ import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 
 import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const MiB = 1024 * 1024
-const limits = { diskBytes: 8 * MiB, memoryBytes: 256 * MiB, wallMs: 10_000 }
+const limits = { diskBytes: 8 * MiB, memoryBytes: 256 * MiB, wallMs: ampleMs }
 const diskExceeded = { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
 
 const fillFromJavaScript = (folder: string) => `

@@ -6,7 +6,7 @@ import type { RunRequest } from '../../../src/index.ts'
 import { areInForks } from '../../support/in-forks.ts'
 import { processesLimitIsMissing } from '../../support/hostile/limits-hold.ts'
 import { listCells } from '../../support/machine/processes.ts'
-import { runPatiently } from '../../support/patient-run.ts'
+import { ampleMs, runPatiently } from '../../support/patient-run.ts'
 import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -70,7 +70,7 @@ for (const [name, request] of Object.entries(storms)) {
     const { outcome } = await guests.run({
       ...request,
       signal: controller.signal,
-      limits: { processesMax, wallMs: 20_000 },
+      limits: { processesMax, wallMs: ampleMs },
       onOutput: () => controller.abort(),
     })
     if (!isWatched || outcome.kind !== 'limit-exceeded') assert.deepEqual(outcome, { kind: 'cancelled' })
@@ -81,7 +81,7 @@ for (const [name, request] of Object.entries(storms)) {
   test(`${name}: when the launcher is killed all of them end`, { skip }, async () => {
     const run = guests.run({
       ...request,
-      limits: { processesMax, wallMs: 20_000 },
+      limits: { processesMax, wallMs: ampleMs },
       onOutput: () => {
         const [cell] = listCells()
         if (cell === undefined) return

@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const MiB = 1024 * 1024
-const limits = { memoryBytes: 64 * MiB, processesMax: 16, wallMs: 10_000 }
+const limits = { memoryBytes: 64 * MiB, processesMax: 16, wallMs: ampleMs }
 const fork = `
 import fcntl, os, socket, time
 for _ in range(5):
@@ -166,7 +167,7 @@ test('unread bytes in TCP sockets are a small part of the machine’s budget, wh
   const { outcome, stdout } = await guests.run({
     ...python,
     code: tcpOfTheMachine,
-    limits: { memoryBytes: limitBytes, wallMs: 10_000 },
+    limits: { memoryBytes: limitBytes, wallMs: ampleMs },
   })
   if (!hasSockets) assert.equal(outcome.kind, 'failed')
   else assert.deepEqual([outcome, stdout], [{ kind: 'out-of-memory', limitBytes }, ''])
@@ -306,7 +307,7 @@ test(
   'rules of Landlock count as memory with a cgroup, and cannot be created without one',
   { skip: noPorts },
   async () => {
-    const tight = { ...limits, memoryBytes: 48 * MiB, wallMs: 30_000 }
+    const tight = { ...limits, memoryBytes: 48 * MiB, wallMs: ampleMs }
     const { outcome, stdout } = await guests.run({ ...python, code: landlockRules, limits: tight })
     if (guests.heldByCgroup) assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: 48 * MiB })
     else assert.deepEqual([outcome.kind, stdout], ['completed', 'ENOSYS\n'.repeat(4)])

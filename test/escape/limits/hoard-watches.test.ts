@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { ampleMs } from '../../support/patient-run.ts'
 import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const memoryBytes = 48 * 1024 * 1024
-const limits = { memoryBytes, processesMax: 16, wallMs: 20_000 }
+const limits = { memoryBytes, processesMax: 16, wallMs: ampleMs }
 
 /** A watch stays while its file is open elsewhere, so one file can have many watches, one under each descriptor number. */
 const hoard = `

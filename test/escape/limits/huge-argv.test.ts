@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { LazaretError } from '../../../src/index.ts'
-import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { keepHeldFlat } from '../../support/machine/held-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -33,8 +34,8 @@ print(attempt(1), attempt(100))`,
 
 for (const [name, request] of Object.entries(attacks)) {
   test(`${name}: execve with a huge argv is E2BIG inside and nothing outside`, async () => {
-    const { outcome, stdout, stderr } = await keepMemoryFlat(() =>
-      guests.run({ ...request, limits: { wallMs: 10_000 } }),
+    const { outcome, stdout, stderr } = await keepHeldFlat(() =>
+      guests.run({ ...request, limits: { wallMs: ampleMs } }),
     )
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.equal(stdout, '0 E2BIG\n')

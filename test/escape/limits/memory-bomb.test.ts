@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const MiB = 1024 * 1024
-const limits = { memoryBytes: 128 * MiB, wallMs: 10_000 }
+const limits = { memoryBytes: 128 * MiB, wallMs: ampleMs }
 
 /** Two of many bombs; memory-bombs-of-engines has the others. */
 const anyEngine = {

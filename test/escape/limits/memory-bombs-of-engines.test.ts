@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const limits = { memoryBytes: 128 * 1024 * 1024, wallMs: 10_000 }
+const limits = { memoryBytes: 128 * 1024 * 1024, wallMs: ampleMs }
 
 const anyEngine = {
   'string doubling': `const kept = []; let s = 'x'.repeat(1 << 20); for (;;) { s += s; s.charCodeAt(7); kept.push(s, JSON.stringify(s)) }`,

@@ -8,6 +8,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 let arrivals = 0
@@ -102,7 +103,7 @@ test('python: no TCP, name or unix socket is reachable, and nothing arrives at t
     ...python,
     code: python3,
     input,
-    limits: { wallMs: 20_000 },
+    limits: { wallMs: ampleMs },
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const answers = JSON.parse(stdout) as Record<string, string>
@@ -135,7 +136,7 @@ for (const runtime of [bun, node]) {
       ...runtime,
       code: javascript,
       input,
-      limits: { wallMs: 20_000 },
+      limits: { wallMs: ampleMs },
     })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.deepEqual(
@@ -181,7 +182,7 @@ test(
       code: python3,
       input: { ...input, targets: [] },
       network: 'host',
-      limits: { wallMs: 20_000 },
+      limits: { wallMs: ampleMs },
     })
     const answers = JSON.parse(stdout) as Record<string, string>
     const noFamily = /Address family not supported/

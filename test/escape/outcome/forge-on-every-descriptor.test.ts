@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const limits = { wallMs: 10_000, outputBytes: 1 << 20 }
+const limits = { wallMs: ampleMs, outputBytes: 1 << 20 }
 
 /** Messages of the launcher and the harness in their own framing, and texts that a careless reader might accept. */
 const claims = [

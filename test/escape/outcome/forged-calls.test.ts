@@ -3,15 +3,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { HostFunction, RunRequest, RunResult } from '../../../src/index.ts'
+import { callsAtOnceMax } from '../../../src/runtimes/channel/channel-protocol.ts'
 import { callFloods, pythonCalls } from '../../support/hostile/forged-messages.ts'
-import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
-import { runPatiently } from '../../support/patient-run.ts'
+import { untilPythonBlocks } from '../../support/machine/blocked-guests.ts'
+import { keepHeldFlat } from '../../support/machine/held-memory.ts'
+import { ampleMs, runPatiently } from '../../support/patient-run.ts'
 import { bun, node, python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const KiB = 1024
-const limits = { wallMs: 20_000, resultBytes: 64 * KiB, outputBytes: 64 * KiB, inputBytes: 64 * KiB }
+const limits = {
+  wallMs: ampleMs,
+  hostMs: ampleMs,
+  resultBytes: 64 * KiB,
+  outputBytes: 64 * KiB,
+  inputBytes: 64 * KiB,
+}
 
 const echo: HostFunction = (value) => value
 const never: HostFunction = () => new Promise(() => undefined)
@@ -74,7 +82,7 @@ test('forged arguments reach no prototype of the host, and a function gets only 
 
 test('arguments over the limit, or nested without end, are refused before any function sees them', async () => {
   let calls = 0
-  const { value, stderr } = await keepMemoryFlat(() =>
+  const { value, stderr } = await keepHeldFlat(() =>
     run(
       `start = b'{"type":"call","id":1,"name":"note","args":['
 [ask(start + b'"' + b'x' * 70000 + b'"]}')['error']['name'], ask(start + b'[' * 30000 + b']' * 30000 + b']}')['error']['name']]`,
@@ -87,7 +95,7 @@ test('arguments over the limit, or nested without end, are refused before any fu
 
 test('arguments with too many lists are refused with the name of the call', async () => {
   let calls = 0
-  const { value, truncated, stderr } = await keepMemoryFlat(() =>
+  const { value, truncated, stderr } = await keepHeldFlat(() =>
     run(
       `ask(b'{"type":"call","id":5,"name":"note","args":[' + b'[],' * 1100000 + b'1]}')`,
       { note: () => ++calls },
@@ -141,14 +149,29 @@ test('the host also refuses calls after the last allowed one', async () => {
 })
 
 test('a guest that sends calls without reading the answers is no longer read, and the host stays small', async () => {
-  const { outcome } = await keepMemoryFlat(() =>
-    run(
-      `data = frame(call('large', 'x' * 1000)) * 50\nwhile True: send(data)`,
-      { large: () => 'y'.repeat(60 * KiB) },
-      { limits: { ...limits, wallMs: 1500, functionCallsMax: 1_000_000 } },
-    ),
-  )
-  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 1500 })
+  const controller = new AbortController()
+  const filled = Promise.withResolvers<void>()
+  let calls = 0
+  const large = () => {
+    if (++calls === callsAtOnceMax) filled.resolve()
+    return 'y'.repeat(60 * KiB)
+  }
+  const { outcome } = await keepHeldFlat(async () => {
+    let isOver = false
+    // If nobody waits for the guest, the answers are 1.2 GB.
+    const running = run(
+      `data = frame(call('large', 'x' * 1000)) * 50\nfor _ in range(400): send(data)`,
+      { large },
+      { limits: { ...limits, functionCallsMax: 1_000_000 }, signal: controller.signal },
+    ).finally(() => (isOver = true))
+    await Promise.race([filled.promise, running])
+    assert.equal(await untilPythonBlocks(() => isOver), 'blocked')
+    controller.abort()
+    return running
+  })
+  assert.deepEqual(outcome, { kind: 'cancelled' })
+  // The socket has taken a few answers.
+  assert.ok(calls < callsAtOnceMax + 64, `${calls} calls`)
 })
 
 test('a guest that opens too many calls at once has to wait, and no more of them run', async () => {
@@ -168,7 +191,7 @@ test('a guest that opens too many calls at once has to wait, and no more of them
     open = 0
     return guests.run(one)
   }
-  const { result, wallMs } = await keepMemoryFlat(() => runPatiently(attack, request, () => open >= 1025))
+  const { result, wallMs } = await keepHeldFlat(() => runPatiently(attack, request, () => open >= 1025))
   assert.deepEqual(result.outcome, { kind: 'timed-out', limit: 'wall', limitMs: wallMs })
   assert.equal(open, 1025)
 })
@@ -197,7 +220,7 @@ test('the host stops reading large arguments of unanswered calls', async () => {
 
 for (const [name, code] of Object.entries(callFloods)) {
   test(`a flood of ${name} ends the run, and the host stays small`, async () => {
-    const { outcome } = await keepMemoryFlat(() =>
+    const { outcome } = await keepHeldFlat(() =>
       run(code, { count: () => 1 }, { limits: { ...limits, functionCallsMax: 1 } }),
     )
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { brokenFrames, frameFloods, pythonFrames } from '../../support/hostile/forged-messages.ts'
-import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { keepHeldFlat } from '../../support/machine/held-memory.ts'
+import { ampleMs, runPatiently } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
 const KiB = 1024
-const limits = { wallMs: 8000, resultBytes: 64 * KiB, outputBytes: 64 * KiB }
+const limits = { wallMs: ampleMs, hostMs: ampleMs, resultBytes: 64 * KiB, outputBytes: 64 * KiB }
 
 const javascriptFrames = `
   const fs = await import('node:fs')
@@ -78,14 +79,14 @@ test('a value that is nested very deeply, or very wide, does not crash the host'
     `b'{"$type":"Map","value":[[' * 4000 + b'1,1' + b']]}' * 4000`,
     `b'[' + b'[],' * 30000 + b'1]'`,
   ]) {
-    const { outcome } = await keepMemoryFlat(() => guests.run({ ...python, code: text(value), limits }))
+    const { outcome } = await keepHeldFlat(() => guests.run({ ...python, code: text(value), limits }))
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   }
 })
 
 for (const [name, action] of Object.entries(brokenFrames)) {
   test(`${name} on the channel does not change the outcome of the run`, async () => {
-    const { outcome, stdout } = await keepMemoryFlat(() =>
+    const { outcome, stdout } = await keepHeldFlat(() =>
       guests.run({
         ...python,
         code: `${pythonFrames}\n${action}\nsys.stdout.write('alive')\nsys.stdout.flush()\nos._exit(3)`,
@@ -100,18 +101,19 @@ for (const [name, action] of Object.entries(brokenFrames)) {
 for (const name of ['random bytes', 'a length that never comes true', 'nothing'] as const) {
   const action = brokenFrames[name]
   test(`${name} on the channel does not get a run past its deadline`, async () => {
-    const { outcome } = await guests.run({
+    const { result, wallMs } = await runPatiently(guests.run, {
       ...python,
-      code: `${pythonFrames}\n${action}\ntime.sleep(60)`,
-      limits: { ...limits, wallMs: 400 },
+      code: `${pythonFrames}\n${action}\nprint('sent', flush=True)\ntime.sleep(600)`,
+      limits,
     })
-    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 400 })
+    assert.deepEqual(result.outcome, { kind: 'timed-out', limit: 'wall', limitMs: wallMs })
+    assert.equal(result.stdout, 'sent\n')
   })
 }
 
 for (const [name, action] of Object.entries(frameFloods)) {
   test(`a flood of ${name} on the channel ends the run, and the host stays small`, async () => {
-    const { outcome } = await keepMemoryFlat(() =>
+    const { outcome } = await keepHeldFlat(() =>
       guests.run({ ...python, code: `${pythonFrames}\n${action}`, limits }),
     )
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })
@@ -119,7 +121,7 @@ for (const [name, action] of Object.entries(frameFloods)) {
 }
 
 test('a flood of logs within the default limits leaves the host small too', async () => {
-  const { outcome } = await keepMemoryFlat(() =>
+  const { outcome } = await keepHeldFlat(() =>
     guests.run({ ...python, code: `${pythonFrames}\n${frameFloods.logs}`, limits: { wallMs: 2000 } }),
   )
   assert.ok(outcome.kind === 'limit-exceeded' || outcome.kind === 'timed-out')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { RunRequest } from '../../../src/index.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -48,7 +49,7 @@ for (const [name, request] of Object.entries(attacks)) {
     const { outcome, stdout, stderr } = await guests.run({
       ...request,
       functions: { note },
-      limits: { wallMs: 20_000 },
+      limits: { wallMs: ampleMs },
     })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.equal(stdout, 'true noted\n')

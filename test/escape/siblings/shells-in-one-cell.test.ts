@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 
 import type { RunResult } from '../../../src/index.ts'
 import { runParked } from '../../support/run-parked.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret({ pools: {} })
@@ -112,7 +113,7 @@ describe('a shell run beside another', { skip }, () => {
 
   test('has its own limits: a full disk, many processes and much memory of one are not missed by the other', async () => {
     const [ends] = await besideHolder(async () => {
-      const limits = { diskBytes: 16 * MiB, processesMax: 12, memoryBytes: 64 * MiB, wallMs: 3000 }
+      const limits = { diskBytes: 16 * MiB, processesMax: 12, memoryBytes: 64 * MiB, wallMs: ampleMs }
       const greedy = [
         'head -c 100000000 /dev/zero > /tmp/full; for n in $(seq 40); do sleep 20 & done; sleep 0.2',
         'python3 -c "kept = []\nwhile True: kept.append(bytearray(1 << 20))"',

@@ -21,6 +21,7 @@ import type { LazaretEvent, RunRequest, RunResult } from '../../../src/index.ts'
 import { Toolchains } from '../../../src/runtimes/packages/toolchains.ts'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { listDescendants } from '../../support/machine/processes.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { bun, node, noPools, useLazaret } from '../../support/use-lazaret.ts'
 
 const events: LazaretEvent[] = []
@@ -167,7 +168,7 @@ function describeForks(engine: Engine): void {
   const processesMax = isBun ? 1 : 8
   test(`end with at most ${processesMax} threads`, { skip: isCounted }, async () => {
     const code = 'let n = 0; while (n < 3e5) n++; n'
-    const { outcome, value } = await fork({ code, limits: { processesMax, wallMs: 20_000 } })
+    const { outcome, value } = await fork({ code, limits: { processesMax, wallMs: ampleMs } })
     assert.deepEqual([outcome, value], [{ kind: 'completed', exitCode: 0 }, 3e5])
   })
 

@@ -16,6 +16,7 @@ import { ParkedGuest } from '../../support/parked-guest.ts'
 import type { ParkOptions } from '../../support/parked-guest.ts'
 import { unwatched } from '../../../src/jail/limits/limit-rows.ts'
 import { hasNumbers, livingDescendants, openPythonZygote, python, roomMax } from './python-zygote.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 
 const MiB = 1024 * 1024
 const preload = ['random', 'uuid', 'tempfile', 'ssl', 'multiprocessing', ...(hasNumbers ? ['numpy'] : [])]
@@ -259,7 +260,7 @@ for pid in range(1, 300):
   })
 
   it('have separate limits', async (t) => {
-    const limits = { ...defaultLimits, memoryBytes: 64 * MiB, wallMs: 20_000 }
+    const limits = { ...defaultLimits, memoryBytes: 64 * MiB, wallMs: ampleMs }
     const [greedy, sibling] = [await park(limits), await park(limits)]
     await greedy.run('x = []\nwhile True:\n    x.append(bytearray(1 << 20))')
     const { cgroup } = greedy.built.ground
@@ -297,7 +298,7 @@ for pid in range(1, 300):
       rlimits: [files],
       stdin: Buffer.alloc(0),
       outputBytes: 1000,
-      wallMs: 10_000,
+      wallMs: ampleMs,
       watched: unwatched,
       work: null,
       resized: sizedMounts(ownView, MiB),

@@ -4,11 +4,12 @@ import { describe, test } from 'node:test'
 
 import type { RunRequest } from '../../../src/core/request.ts'
 import { growthBytesMax, keepLoopFree } from '../../support/machine/loop-delay.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import type { TestLazaret } from '../../support/use-lazaret.ts'
 import { listFaults, type Seen } from './find-faults.ts'
 import { type HostileValue, nothing, readRows, resultBytes } from './hostile-value.ts'
 
-const limits = { wallMs: 20_000, hostMs: 1000, resultBytes }
+const limits = { wallMs: ampleMs, hostMs: 1000, resultBytes }
 const hangLimits = { ...limits, wallMs: 1000 }
 const bounds = { growthBytesMax, onMeasured: () => undefined }
 

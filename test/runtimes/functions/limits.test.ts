@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { runPatiently } from '../../support/patient-run.ts'
+import { ampleMs, runPatiently } from '../../support/patient-run.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 import { assertCompleted, caller, codeFor, echo, runtimes } from './calling.ts'
 
@@ -42,7 +42,7 @@ seen`,
         python: `import asyncio\nsent = 'x' * 9_000_000\nall(each == sent for each in await asyncio.gather(*[echo(sent) for _ in range(3)]))`,
       },
       { echo },
-      { limits: { wallMs: 30_000, hostMs: 30_000 } },
+      { limits: { wallMs: ampleMs, hostMs: ampleMs } },
     )
     assert.equal(value, true, stderr)
   })

@@ -8,6 +8,7 @@ import type { Clock } from '../../../src/core/clock.ts'
 import type { CodeContext, CodeResult, LazaretOptions, Sandbox, SandboxOptions } from '../../../src/index.ts'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
+import { startCalmWatch } from '../../support/machine/processor-pressure.ts'
 
 /** Slows the clock, so that interrupted code has enough time to end on a busy machine. */
 const patientClock: Clock = {
@@ -52,7 +53,7 @@ export async function valueOf(asked: Promise<CodeResult>): Promise<unknown> {
 
 export interface Interrupted {
   readonly result: CodeResult
-  /** From the interruption to the answer. */
+  /** From the interruption to the answer, on a calm machine. */
   readonly ms: number
 }
 
@@ -62,12 +63,12 @@ export async function interruptAtOutput(
   code: string,
   afterMs = 0,
 ): Promise<Interrupted> {
-  let at = 0
+  let watch = startCalmWatch()
   const onStdout = async () => {
     if (afterMs > 0) await sleep(afterMs)
-    at = performance.now()
+    watch = startCalmWatch()
     await context.interrupt()
   }
   const result = await context.runCode(code, { onStdout, timeout: null })
-  return { result, ms: performance.now() - at }
+  return { result, ms: watch() }
 }

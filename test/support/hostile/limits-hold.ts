@@ -1,4 +1,5 @@
 /** Checks with a small, bounded program that a limit is enforced, before an attack relies on it. */
+import { ampleMs } from '../patient-run.ts'
 import type { TestLazaret } from '../use-lazaret.ts'
 import { python } from '../use-lazaret.ts'
 
@@ -22,7 +23,7 @@ export async function processesLimitIsMissing({ run }: Pick<TestLazaret, 'run'>)
   const { stdout, outcome, receipt } = await run({
     ...python,
     code,
-    limits: { processesMax: 8, wallMs: 10_000 },
+    limits: { processesMax: 8, wallMs: ampleMs },
   })
   // A watchdog that counts periodically refuses no fork; it ends a guest above the limit.
   if (outcome.kind === 'limit-exceeded' && outcome.limit === 'processes') return false

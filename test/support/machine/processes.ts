@@ -64,6 +64,11 @@ export function descendantsAmong(all: readonly HostProcess[], ancestor: number):
   return found
 }
 
+/** Whether a guest of this process is alive. The nursery waits for the next cell, and does not count. */
+export function isAnyGuestAlive(): boolean {
+  return listDescendants(process.pid).some((one) => !isDead(one) && one.name !== 'nursery')
+}
+
 export interface HostCell {
   readonly stub: HostProcess
   /** In cells without a pid namespace, the warden. */

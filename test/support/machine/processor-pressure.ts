@@ -12,3 +12,12 @@ export function processorPressureMs(): number {
     return 0
   }
 }
+
+/**
+ * Starts a stopwatch that stands still while some process of this machine has no processor: what it shows is the fault of
+ * whoever is measured, not of other work.
+ */
+export function startCalmWatch(): () => number {
+  const [startMs, pressureMs] = [performance.now(), processorPressureMs()]
+  return () => performance.now() - startMs - (processorPressureMs() - pressureMs)
+}

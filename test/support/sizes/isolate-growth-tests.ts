@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { findWorkers } from '../../adapters/code-execution/find-workers.ts'
 import { useService } from '../../adapters/code-execution/use-service.ts'
 import type { CodeExecutionParams } from '../../../src/adapters/code-execution/index.ts'
-import { heldBytes } from '../machine/resident-memory.ts'
+import { usedBytes } from '../machine/held-memory.ts'
 
 const MiB = 1024 * 1024
 const pageBytes = 4096
@@ -54,9 +54,9 @@ export function testGrowth(runs: number): void {
   test(`${runs} programs do not increase the memory of host and workers`, async (context) => {
     await service.initialize()
     await perform(Math.max(100, runs / 20))
-    const before = { host: heldBytes(), workers: sizes() }
+    const before = { host: usedBytes(), workers: sizes() }
     await perform(runs)
-    const after = { host: heldBytes(), workers: sizes() }
+    const after = { host: usedBytes(), workers: sizes() }
     context.diagnostic(`MiB before: ${describe(before)}; after: ${describe(after)}`)
     assert.ok(after.host - before.host < hostGrowthMax, `the host grew: ${describe(after)}`)
     assert.equal(after.workers.size, before.workers.size)
