@@ -74,10 +74,10 @@ export function keepPrebuilt(names: readonly string[], folder: string, compiler:
   writeFileSync(manifest, `${JSON.stringify(prebuilt, null, 2)}\n`)
 }
 
-/** `cc (Debian 12.2.0-14+deb12u1) 12.2.0` */
+/** `cc (Debian 12.2.0-14+deb12u1) 12.2.0`; empty if there is none. */
 export function describeCompiler(compiler: string): string {
-  const { stdout } = spawnSync(compiler, ['--version'], { encoding: 'utf8' })
-  return stdout.split('\n')[0] ?? ''
+  const { stdout, error } = spawnSync(compiler, ['--version'], { encoding: 'utf8' })
+  return error === undefined ? (stdout.split('\n')[0] ?? '') : ''
 }
 
 /** The newest version whose symbols a file imports. */

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import { WithoutLayers } from './support/hosts/without-layer.ts'
 import { createLazaret } from './support/create-lazaret.ts'
 import { checkoutRoot, readText } from './support/sources/checkout.ts'
 import { whyNoSandboxes } from './support/sandboxes-here.ts'
@@ -24,6 +25,19 @@ function runExample(name: string): string {
 
 test('the jobs and the programs that misbehave end as expected', () => {
   assert.match(runExample('start.ts'), /Every program ended as expected\./)
+})
+
+test('in a plain container the jobs run at the level that it reaches, and the output says so first', async () => {
+  using without = new WithoutLayers()
+  const lacking = ['user-namespaces', ...(process.getuid?.() === 0 ? (['sys-admin'] as const) : [])] as const
+  const start = [process.execPath, join(checkoutRoot, 'examples/start.ts')]
+  const { exitCode, stdout } = await without.run(lacking, start)
+  assert.equal(exitCode, 0, stdout)
+  assert.match(stdout, /This machine reaches level restricted.*The examples accept level restricted:\n/s)
+  assert.match(stdout, /^jobs\/sales\.py .* restricted /m)
+  assert.match(stdout, /Every program ended as expected\./)
+  const refused = await without.run(lacking, [...start, '--minimum', 'standard'])
+  assert.equal(refused.exitCode, 69)
 })
 
 test('the actor answers every message of its demo as expected', () => {

@@ -3,6 +3,8 @@
  * itself, in another way than the tests do, so a test that wrongly believes it missing is not excused.
  */
 import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** Programs by name. Compilers, interpreters and Bun are not optional: without them too many tests would be skipped. */
 const programs = [
@@ -46,6 +48,7 @@ const packages: readonly OptionalPackage[] = [
     reason: /^no registry can be reached$/,
     isHere: () => answers('npm', ['view', 'picomatch', 'version', '--fetch-retries=0']),
   },
+  { reason: /^the compiler is not the one of the prebuilt launcher$/, isHere: isPrebuiltsCompiler },
   { reason: /\bthe tests of CPython\b/, isHere: () => canImport('test.test_json') },
 ]
 
@@ -60,6 +63,15 @@ function isHere(one: OptionalPackage): boolean {
   const known = found.get(one) ?? one.isHere()
   found.set(one, known)
   return known
+}
+
+function isPrebuiltsCompiler(): boolean {
+  const manifest = join(import.meta.dirname, `../../../native/prebuilt/linux-${process.arch}.json`)
+  if (!existsSync(manifest)) return false
+  const { stdout } = spawnSync('cc', ['--version'], { encoding: 'utf8' })
+  return stdout?.startsWith(
+    `${(JSON.parse(readFileSync(manifest, 'utf8')) as { compiler: string }).compiler}\n`,
+  )
 }
 
 function canImport(module: string): boolean {
