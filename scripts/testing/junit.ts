@@ -12,7 +12,7 @@ export async function writeJunit(events: readonly TestEvent[]): Promise<void> {
   const file = process.env[variable]
   if (file === undefined) return
   const parts: string[] = []
-  for await (const part of junit(replay(events))) parts.push(String(part))
+  for await (const part of junit(replay(events))) parts.push(part)
   writeFileSync(file, parts.join(''))
 }
 
