@@ -77,6 +77,15 @@ export function randomFraction(): number {
   return Math.random()
 }
 
+/** Calls back after `ms`, unless the returned function is called before. Does not keep the process alive. */
+export function unlessBefore(clock: Clock, ms: number, callback: () => void): () => void {
+  const cancel = clock.every(ms, () => {
+    cancel()
+    callback()
+  })
+  return cancel
+}
+
 /**
  * Keeps the process alive until the returned function is called. A pending promise does not keep it alive, nor do
  * Lazaret's threads.

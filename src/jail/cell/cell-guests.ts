@@ -1,6 +1,8 @@
 /** The processes of one cell on the host's side: the observer of each, and the bytes on their way to it. */
+import { constants } from 'node:os'
 import type { Duplex } from 'node:stream'
 
+import { systemClock, unlessBefore } from '../../core/clock.ts'
 import { exceeded } from '../../result/exit.ts'
 import type { Exceeded } from '../../result/exit.ts'
 import { decodeUsage } from './cell-reports.ts'
@@ -25,7 +27,18 @@ interface Guest {
   held: number
   /** Leaves all of them unread, whatever the bits say. */
   isHeld: boolean
+  /** Ends the wait for its start. */
+  readonly hasStarted: () => void
+  /** Ends the wait for its end, once it was killed. */
+  hasEnded: (() => void) | undefined
 }
+
+/** How long a process may take to execute its program, from its spawn. Usually it takes milliseconds. */
+const startMs = 30_000
+/** How long pid 1 may take to report that a killed process has ended. The kernel may have to free much memory. */
+const killedMs = 10_000
+
+type SendFrame = (type: number, id: number, payload?: Uint8Array) => void
 
 const streams: Record<number, GuestStream> = { 1: 'stdout', 2: 'stderr', 3: 'state' }
 const channelStream = 4
@@ -33,10 +46,13 @@ const channelStream = 4
 export class CellGuests {
   readonly #guests = new Map<number, Guest>()
   #isLost = false
-  readonly #send: (type: number, id: number, payload?: Uint8Array) => void
+  readonly #send: SendFrame
+  readonly #onStuck: () => void
 
-  constructor(send: (type: number, id: number, payload?: Uint8Array) => void) {
+  /** `onStuck` is called when pid 1 no longer reacts. */
+  constructor(send: SendFrame, onStuck: () => void) {
     this.#send = send
+    this.#onStuck = onStuck
   }
 
   add(id: number, observer: GuestObserver, channel?: SpawnSpec['channel']): void {
@@ -50,7 +66,21 @@ export class CellGuests {
       channel: channel === 'own' ? this.#openChannel(id) : null,
       held: 0,
       isHeld: false,
+      hasStarted: unlessBefore(systemClock, startMs, () => this.#giveUp(id)),
+      hasEnded: undefined,
     })
+  }
+
+  /** Kills a process that was spawned with `adopts`, and everything that it has started. */
+  killTree(id: number): void {
+    this.#send(frameType.killTree, id)
+    this.#expectEnd(id)
+  }
+
+  /** Kills this process alone. */
+  kill(id: number): void {
+    this.#send(frameType.signal, id, new PayloadWriter().u32(constants.signals.SIGKILL).finish())
+    this.#expectEnd(id)
   }
 
   /** The host's end of the process's own channel. Null if it has none, or has ended. */
@@ -87,6 +117,12 @@ export class CellGuests {
     this.#guests.get(id)?.stdin.end()
   }
 
+  /** All of its standard input. */
+  giveStdin(id: number, bytes: Uint8Array): void {
+    void this.write(id, bytes)
+    this.endStdin(id)
+  }
+
   /** Reports a step that failed before guest code ran. Returns false if the step belongs to the whole cell. */
   fail(id: number, failure: StepFailure): boolean {
     const guest = this.#guests.get(id)
@@ -120,6 +156,7 @@ export class CellGuests {
     }
     const guest = this.#guests.get(id)
     if (guest === undefined) return
+    if (type === frameType.spawned) guest.hasStarted()
     if (type === frameType.stdinTaken) guest.stdin.give(payload.readUInt32LE(0))
     if (type === frameType.channelTaken) guest.channel?.inlet.give(payload.readUInt32LE(0))
     if (type === frameType.exit) this.#forget(id, guest)
@@ -128,8 +165,20 @@ export class CellGuests {
     else tell(guest.observer.listener, frame)
   }
 
-  #forget(id: number, { stdin, channel }: Guest): void {
+  #expectEnd(id: number): void {
+    const guest = this.#guests.get(id)
+    if (guest !== undefined) guest.hasEnded ??= unlessBefore(systemClock, killedMs, () => this.#onStuck())
+  }
+
+  #giveUp(id: number): void {
+    this.#send(frameType.killTree, id)
+    this.fail(id, { record: null, step: 'start the process in time', errno: constants.errno.ETIMEDOUT })
+  }
+
+  #forget(id: number, { stdin, channel, hasStarted, hasEnded }: Guest): void {
     this.#guests.delete(id)
+    hasStarted()
+    hasEnded?.()
     stdin.abandon()
     channel?.stream.finish()
   }

@@ -1,4 +1,5 @@
 /** What the frames of a cell report: facts once it is built, faults, usage, and its end. */
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { CellUsage } from './guest-process.ts'
 
 /** The stub's report when everything in the cell has ended. */
@@ -48,4 +49,9 @@ export function decodeGone(payload: Buffer): GoneReport {
 
 export function isStepFailure(error: unknown): error is StepFailure {
   return typeof error === 'object' && error !== null && 'step' in error
+}
+
+/** Created only on failure, because recording a stack takes too long for every cell that ends normally. */
+export function cellFailed(detail: string, cause?: unknown): LazaretError {
+  return new LazaretError('CELL_FAILED', { detail, cause })
 }

@@ -5,10 +5,10 @@
  */
 import type { Duplex } from 'node:stream'
 
-import { systemClock } from '../../core/clock.ts'
+import { systemClock, unlessBefore } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { CellGuests, type GuestObserver } from './cell-guests.ts'
-import { decodeFault, decodeGone, parseFacts } from './cell-reports.ts'
+import { cellFailed, decodeFault, decodeGone, parseFacts } from './cell-reports.ts'
 import type { GoneReport, StepFailure } from './cell-reports.ts'
 import { FrameDecoder, PayloadWriter, encodeFrame, frameType } from '../launch/frames.ts'
 import type { Frame } from '../launch/frames.ts'
@@ -18,11 +18,11 @@ import { putPayloads } from '../launch/put-frames.ts'
 import { encodeBegin, encodeSpawn } from '../launch/spawn-frame.ts'
 import { withinHost } from '../machine/hard-limits.ts'
 
-/** Created only on failure, because recording a stack takes too long for every cell that ends normally. */
-const wordless = () => new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a report.' })
-
 /** How long the stub may take before the host kills it; its death kills pid 1, too. */
 const killGraceMs = 1000
+/** How long a cell may take to be built, unless its owner says otherwise: usually milliseconds. */
+const readyMsUsual = 30_000
+
 export class Cell {
   /** The cell's private channel, if it was requested. */
   readonly channel: Duplex | null
@@ -39,7 +39,11 @@ export class Cell {
   readonly #launcher: Launcher
   readonly #control: Duplex
   readonly #report: Duplex
-  readonly #guests = new CellGuests((type, id, payload) => this.#send(type, id, payload))
+  readonly #guests = new CellGuests(
+    (...frame) => this.#send(...frame),
+    () => this.end(),
+  )
+  readonly #ready = Promise.withResolvers<Readonly<Record<string, string>>>()
   #nextId = 1
   #isPlanned = false
   #isReady = false
@@ -57,13 +61,14 @@ export class Cell {
     this.channel = launcher.channel
     for (const stream of [this.#report, this.#control, this.channel]) stream?.on('error', () => undefined)
     const reportEnd = Promise.withResolvers<GoneReport>()
-    const ready = Promise.withResolvers<Readonly<Record<string, string>>>()
-    this.ready = ready.promise
+    this.ready = this.#ready.promise
     this.ready.catch(() => undefined)
-    this.#listen(ready, reportEnd.resolve)
+    this.#listen(reportEnd.resolve)
     this.gone = this.#awaitEnd(reportEnd)
     // Only after both sockets have been read to the end: the reason may be on the slower one.
-    void this.gone.then(() => this.#isReady || ready.reject(wordless()))
+    void this.gone.then(
+      () => this.#isReady || this.#ready.reject(cellFailed('The launcher ended without a report.')),
+    )
     void this.gone.then(() => this.#guests.lose())
   }
 
@@ -72,10 +77,15 @@ export class Cell {
     return this.#pid1
   }
 
-  /** Sends the plan. Everything sent after it waits until the cell is built. */
-  sendPlan(plan: Buffer): void {
+  /** Sends the plan. Everything sent after it waits until the cell is built. A cell that is late is ended. */
+  sendPlan(plan: Buffer, readyMs = readyMsUsual): void {
     this.#isPlanned = true
     this.#send(frameType.plan, 0, plan)
+    const cancel = unlessBefore(systemClock, readyMs, () => {
+      this.#ready.reject(cellFailed(`The cell was not ready after ${readyMs} ms.`))
+      this.end()
+    })
+    this.ready.then(cancel, cancel)
   }
 
   /** Has the cell's nursery kill a launcher. */
@@ -90,14 +100,14 @@ export class Cell {
 
   /**
    * Starts a process, and returns its number in this cell. `onFailure` is called if a step of this spawn or of the cell
-   * fails.
+   * fails, or if the process does not start in time.
    */
   spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): number {
     const id = this.#nextId++
     if (this.#failure !== undefined) onFailure(this.#failure)
     this.#guests.add(id, { listener, onFailure }, spec.channel)
     this.#send(frameType.spawn, id, encodeSpawn(withinHost(spec)))
-    if (spec.stdin instanceof Uint8Array) this.#giveStdin(id, spec.stdin)
+    if (spec.stdin instanceof Uint8Array) this.#guests.giveStdin(id, spec.stdin)
     return id
   }
 
@@ -108,7 +118,7 @@ export class Cell {
   begin(id: number, spec: BeginSpec, observer: GuestObserver): boolean {
     if (!this.#guests.reassign(id, observer)) return false
     this.#send(frameType.begin, id, encodeBegin(withinHost(spec)))
-    this.#giveStdin(id, spec.stdin)
+    this.#guests.giveStdin(id, spec.stdin)
     return true
   }
 
@@ -117,10 +127,7 @@ export class Cell {
     return this.#guests.reassign(id, observer)
   }
 
-  /**
-   * The host's end of a process's own channel; request it when spawning. Null if there is none, or the process has
-   * ended.
-   */
+  /** The host's end of a process's own channel; null if it has none, or has ended. */
   channelOf(id: number): Duplex | null {
     return this.#guests.channelOf(id)
   }
@@ -140,7 +147,12 @@ export class Cell {
 
   /** Kills a process that was spawned with `adopts`, and everything that it has started. */
   killTree(id: number): void {
-    this.#send(frameType.killTree, id)
+    this.#guests.killTree(id)
+  }
+
+  /** Kills this process alone. */
+  kill(id: number): void {
+    this.#guests.kill(id)
   }
 
   /** Stops reading this process's output, so that it blocks when it continues to write; or resumes. */
@@ -218,20 +230,12 @@ export class Cell {
     control.write(encodeFrame(type, id, payload))
   }
 
-  #giveStdin(id: number, bytes: Uint8Array): void {
-    void this.#guests.write(id, bytes)
-    this.#guests.endStdin(id)
-  }
-
-  #listen(
-    ready: PromiseWithResolvers<Readonly<Record<string, string>>>,
-    gone: (report: GoneReport) => void,
-  ): void {
-    const failed = ready.reject
+  #listen(gone: (report: GoneReport) => void): void {
+    const failed = this.#ready.reject
     const onFrame = (frame: Frame): void => {
       if (frame.type === frameType.ready) {
         this.#isReady = true
-        ready.resolve(parseFacts(frame.payload.toString()))
+        this.#ready.resolve(parseFacts(frame.payload.toString()))
       } else if (frame.type === frameType.gone) this.#reportGone(gone, frame.payload)
       else if (frame.type === frameType.born) {
         this.#pid1 = frame.payload.readUInt32LE(0)
@@ -247,12 +251,7 @@ export class Cell {
         try {
           decoder.push(chunk).forEach(onFrame)
         } catch (cause) {
-          failed(
-            new LazaretError('CELL_FAILED', {
-              detail: 'The launcher sent an invalid frame.',
-              cause,
-            }),
-          )
+          failed(cellFailed('The launcher sent an invalid frame.', cause))
           this.end()
         }
       })

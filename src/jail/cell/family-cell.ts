@@ -32,6 +32,8 @@ export interface FamilyOptions {
   readonly limits: Limits
   /** How many guests have their own ids. */
   readonly guestsMax?: number
+  /** How long it may take to be built; see `Cell.sendPlan()`. */
+  readonly readyMs?: number
   /** Whether its spaces may have a network policy. */
   readonly hasDoors?: boolean
   /** The interpreter whose forks are the guests. */
@@ -70,7 +72,7 @@ export async function openFamily<T>(
     await machine.sharedFolders.require(shape, plan, clock)
     const cell = await launching.cell
     const opened = new FamilyCell(cell, { ...options, ...family, ground, plan })
-    cell.sendPlan(encodePlan(plan.records))
+    cell.sendPlan(encodePlan(plan.records), options.readyMs)
     return await use(opened)
   } catch (error) {
     await discard(launching, ground, { clock, work: null })

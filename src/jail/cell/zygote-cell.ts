@@ -42,7 +42,7 @@ export interface ZygoteProgram {
 }
 
 /** How long imports may take; a large library with compiled parts takes seconds on a busy machine. */
-const openMs = 60_000
+const readyMs = 60_000
 /** Room for pid 1, the zygote, two of Lazaret's processes for each space, and the short-lived processes of a fork. */
 const processesPerGuest = 3
 
@@ -70,6 +70,7 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
     limits: held,
     guestsMax,
     program,
+    readyMs,
     hasDoors: machine.offersPolicies,
   } as const
   return openFamily(wanted, async (family) => {
@@ -84,10 +85,9 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
 /** Resolves when everything is imported, with what the interpreter reports about itself. */
 async function imported(
   { cell, plan }: FamilyCell,
-  { clock, signal }: ZygoteOptions,
+  { signal }: ZygoteOptions,
 ): Promise<Readonly<Record<string, string>>> {
   const giveUp = () => cell.end()
-  const patience = clock.after(openMs, giveUp)
   if (signal?.aborted === true) giveUp()
   signal?.addEventListener('abort', giveUp)
   try {
@@ -95,7 +95,6 @@ async function imported(
   } catch (failure) {
     throw explain(failure, plan)
   } finally {
-    patience()
     signal?.removeEventListener('abort', giveUp)
   }
 }

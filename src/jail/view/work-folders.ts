@@ -25,6 +25,9 @@ import { encodePlan } from '../plan/plan-records.ts'
 import type { PlanRecord } from '../plan/plan-records.ts'
 import type { UidAllocator } from '../machine/uid-range.ts'
 
+/** A launcher that removes files may take this long. What it has left is for the next one. */
+const removeMs = 60_000
+
 export class WorkFolders {
   #own: string | undefined
   #runs = 0
@@ -118,7 +121,7 @@ export async function removeRun(
   try {
     const launcher = new Cell(spawnLauncher(false))
     launcher.ready.catch(() => undefined)
-    launcher.sendPlan(encodePlan(records))
+    launcher.sendPlan(encodePlan(records), removeMs)
     await launcher.gone
   } catch {
     return // Without a launcher nothing can be removed.

@@ -83,7 +83,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   kill(): void {
     if (this.#life.isOver) return
     this.#hold(false)
-    this.#spaces.user.cell.signal(this.#id, constants.signals.SIGKILL)
+    this.#spaces.user.cell.kill(this.#id)
   }
 
   get output(): AsyncIterable<Uint8Array> {

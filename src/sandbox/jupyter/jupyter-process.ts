@@ -1,5 +1,4 @@
 /** One process in the space of a Jupyter server: the server itself, or the relay for one connection. */
-import { constants } from 'node:os'
 import type { Duplex } from 'node:stream'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -67,7 +66,7 @@ export class JupyterProcess implements ProcessListener {
 
   /** Ends only this process. If it ended at the same moment, `killTree` would end others of its space. */
   kill(): void {
-    this.#place.space.cell.signal(this.#id, constants.signals.SIGKILL)
+    this.#place.space.cell.kill(this.#id)
   }
 
   onSpawned(status: string): void {

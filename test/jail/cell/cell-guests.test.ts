@@ -23,7 +23,10 @@ function listen(events: string[]) {
 
 test('a process that could not be started is forgotten, and writes to it do not wait', async () => {
   const events: string[] = []
-  const guests = new CellGuests(() => undefined)
+  const guests = new CellGuests(
+    () => undefined,
+    () => undefined,
+  )
   guests.add(1, listen(events))
   const writing = guests.write(1, Buffer.alloc(inletCreditBytes + 1))
   assert.equal(guests.fail(1, failure), true)
@@ -35,7 +38,10 @@ test('a process that could not be started is forgotten, and writes to it do not 
 
 test('a process of a cell that is gone is lost, and writes to it do not wait', async () => {
   const events: string[] = []
-  const guests = new CellGuests(() => undefined)
+  const guests = new CellGuests(
+    () => undefined,
+    () => undefined,
+  )
   guests.lose()
   guests.add(1, listen(events))
   await guests.write(1, Buffer.alloc(inletCreditBytes + 1))
