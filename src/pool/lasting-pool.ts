@@ -2,7 +2,7 @@
  * Workers that serve one job after another. At most `workersMax` of them exist at one time. A job without a free worker
  * waits in a fair queue, and a worker that cannot continue is replaced at once.
  */
-import { holdProcess } from '../core/clock.ts'
+import { holdProcess, unlessBefore } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import { allDisabled } from './all-disabled.ts'
 import type { LastingWorker } from '../runtimes/work/worker.ts'
@@ -15,6 +15,8 @@ import { WaitingJobs } from './waiting-jobs.ts'
 const idleMs = 30_000
 /** How long a worker may stay with one client while jobs of another client wait. */
 const patienceMs = 200
+/** How long a worker may take to be ready for a job; usually milliseconds. */
+const readyMs = 60_000
 const noCrashLimit: CrashLimit = { most: Number.POSITIVE_INFINITY, windowMs: 60_000 }
 
 type LastingSlot<Job, End> = Slot<LastingWorker<Job, End>>
@@ -194,11 +196,16 @@ export class LastingPool<Job, End> implements AsyncDisposable {
   }
 
   async #offerWhenReady(slot: LastingSlot<Job, End>, worker: LastingWorker<Job, End>): Promise<void> {
+    const detail = `A worker was not ready after ${readyMs} ms.`
+    const late = () => this.#lose(slot, worker, new LazaretError('WORKER_LOST', { detail }))
+    const cancel = unlessBefore(this.#parts.clock, readyMs, late)
     try {
       await worker.ready()
     } catch (error) {
       this.#lose(slot, worker, error)
       return
+    } finally {
+      cancel()
     }
     if (slot.worker === worker) this.#offer(slot)
   }

@@ -84,3 +84,31 @@ test('a job is refused if the worker that was started for it is lost as well', a
   await assert.rejects(runAfterCancelled(pool), isLost)
   assert.equal(starts(), 2)
 })
+
+test('a worker that is never ready is lost, and another one is started', async () => {
+  const intervals: [number, () => void][] = []
+  const clock = {
+    ...systemClock,
+    every: (ms: number, callback: () => void) => {
+      intervals.push([ms, callback])
+      return () => undefined
+    },
+  }
+  let starts = 0
+  const start = (): LastingWorker<string, string> => {
+    const isFirst = ++starts === 1
+    return {
+      ready: () => (isFirst ? new Promise<never>(() => undefined) : Promise.resolve()),
+      run: async (job) => `${job} done`,
+      fits: () => 'best',
+      end: async () => undefined,
+    }
+  }
+  const parts = { clock, noun: 'job', workersMax: 1, waitingMax: 10, hasSecondStart: true, start }
+  await using pool = new LastingPool<string, string>(parts)
+  const done = pool.run('a')
+  while (starts === 0) await Promise.resolve()
+  for (const [, callback] of intervals.splice(0)) callback()
+  assert.equal((await done).end, 'a done')
+  assert.equal(starts, 2)
+})

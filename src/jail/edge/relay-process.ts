@@ -2,7 +2,7 @@
  * The relay (native/relay), a child of this process. It carries the bytes of guests with a network policy, for all
  * cells of this host. For each connection it asks this process for the destination.
  */
-import { systemClock } from '../../core/clock.ts'
+import { systemClock, unlessBefore } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { PayloadWriter } from '../launch/frames.ts'
 import type { Frame } from '../launch/frames.ts'
@@ -12,6 +12,8 @@ import { ServingProcess } from '../launch/serving-process.ts'
 import { readAddress, writeAddress } from './address-ranges.ts'
 import { closedBecause, doorsMax, relayFrame } from './relay-frames.ts'
 
+/** How long it may take to start on a busy machine. */
+const startMs = 20_000
 /** Closing a door takes a fraction of a millisecond. */
 const dropMs = 3000
 const tokenBytes = 16
@@ -74,6 +76,8 @@ export class RelayProcess {
     })
     this.standing = this.#listening.promise
     this.#say(relayFrame.open, 0, new PayloadWriter().bytes(Buffer.from(this.name)).bytes(this.secret))
+    const cancel = unlessBefore(systemClock, startMs, () => this.#process.kill())
+    this.standing.then(cancel, cancel)
     // Cells keep this process alive; the relay does not, once it is ready.
     this.standing.then(
       () => this.#process.hold(false),

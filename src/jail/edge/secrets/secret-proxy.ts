@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import { randomText, systemClock } from '../../../core/clock.ts'
+import { randomText, systemClock, unlessBefore } from '../../../core/clock.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { Keyring, Opened } from './keyring.ts'
 import { ticketBytes } from './proxy-messages.ts'
@@ -24,6 +24,8 @@ interface ProxyParts {
 
 /** How long Node may take to start on a busy machine. */
 const startMs = 20_000
+/** How long it may take to expect a connection. It also serves other connections of the guest. */
+const admitMs = 20_000
 
 const program = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './proxy-process.ts' : './proxy-process.js', import.meta.url),
@@ -71,7 +73,7 @@ export class SecretProxy {
     this.#say({ say: 'open', authority, connectionsMax: parts.connectionsMax })
   }
 
-  /** Rejects when the proxy is lost. */
+  /** Rejects when the proxy is lost. One that no longer answers is killed; the next connection starts another one. */
   async expect(
     connection: Pick<Admission, 'target' | 'addresses' | 'connectMs'> & Opened,
   ): Promise<Expected> {
@@ -81,7 +83,8 @@ export class SecretProxy {
     const admitted = Promise.withResolvers<void>()
     this.#waiting.set(admission.ticket, admitted)
     this.#say({ say: 'admit', admission })
-    await admitted.promise
+    const cancel = unlessBefore(systemClock, admitMs, () => this.#process.kill('SIGKILL'))
+    await admitted.promise.finally(cancel)
     return { port, ticket }
   }
 
