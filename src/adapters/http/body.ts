@@ -99,6 +99,17 @@ async function pass(body: ReadableStream<Uint8Array>, target: ServerResponse, cl
   }
 }
 
+/** Disconnects a client that does not read the rest of a reply that was written completely. */
+export function cutOffLater(target: ServerResponse, clock: Clock): void {
+  if (target.closed || !target.writableEnded) return
+  const cancel = clock.after(stallMs, () => {
+    // The reply to an earlier request of the same connection is still being written.
+    if (target.socket === null) cutOffLater(target, clock)
+    else target.destroy()
+  })
+  target.once('close', cancel)
+}
+
 /** Resolves when the client has read what was written, or is gone. A client that stops reading is disconnected. */
 export async function whenDrained(target: ServerResponse, clock: Clock): Promise<void> {
   if (!target.writableNeedDrain || target.destroyed) return

@@ -7,7 +7,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'
 import { routes } from './routes/all-routes.ts'
 import type { ApiTokens } from './api-tokens.ts'
-import { BodyBudget } from './body.ts'
+import { BodyBudget, cutOffLater } from './body.ts'
 import { answerAllowed, isFromAllowed } from './browsers/cors.ts'
 import { isConsolePath, isNavigation, serveConsole } from './browsers/console-files.ts'
 import type { HttpBounds } from './bounds.ts'
@@ -165,6 +165,7 @@ class Requests {
       if (closed.signal.aborted && response.destroyed) return
       refuse({ id, request, response }, this.#toLazaretError(error, closed.signal))
     } finally {
+      cutOffLater(response, this.#clock)
       socket.off('close', leave)
       this.#open.delete(open)
       resolve()

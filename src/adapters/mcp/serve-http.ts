@@ -16,7 +16,7 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { BodyBudget, BodyRefused, whenDrained, writeResponse } from '../http/body.ts'
+import { BodyBudget, BodyRefused, cutOffLater, whenDrained, writeResponse } from '../http/body.ts'
 import { usualBounds } from '../http/bounds.ts'
 import { OpenCalls } from './open-calls.ts'
 import { readJson } from '../http/read-json.ts'
@@ -125,6 +125,8 @@ class Exchanges {
         this.#door.host.warn(`a request failed: ${String(error)}`)
         refuse(response, { status: 500, message: 'Internal error' })
       }
+    } finally {
+      cutOffLater(response, this.#clock)
     }
   }
 

@@ -1,10 +1,14 @@
 /** The memory that clients' requests occupy in the server until they end. */
 import assert from 'node:assert/strict'
-import type { IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { BodyBudget } from '../../../src/adapters/http/body.ts'
+import { BodyBudget, cutOffLater } from '../../../src/adapters/http/body.ts'
+import { systemClock } from '../../../src/core/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { adaToken, send, serveHere } from './serve-here.ts'
 
@@ -58,4 +62,31 @@ test('the refusal of a compressed body says why', async () => {
   const { status, json } = await send(here.url, '/v1/run', { body: sleeping(), headers })
   assert.equal(status, 400)
   assert.match(String(json['detail']), /must not be compressed/)
+})
+
+test('a client that does not read the end of its reply is disconnected', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  const timers: (() => void)[] = []
+  const clock = {
+    ...systemClock,
+    after(_ms: number, callback: () => void) {
+      timers.push(callback)
+      return () => undefined
+    },
+  }
+  cutOffLater(response, clock)
+  assert.equal(timers.length, 0, 'the reply is not complete')
+  // More than the kernel buffers.
+  response.end(Buffer.alloc(32 * 1024 * 1024))
+  cutOffLater(response, clock)
+  const closed = once(response, 'close')
+  timers[0]?.()
+  await closed
+  assert.equal(response.writableFinished, false)
 })
