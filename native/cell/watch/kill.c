@@ -23,6 +23,21 @@
  */
 bool reaches_strangers(void) { return kill(1, 0) == 0 || errno != EPERM; }
 
+/*
+ * Waits for a helper that may have the guests' ids. Guests can stop such a process, so one that is stopped is killed. Returns
+ * whether it has done its work.
+ */
+bool reap_helper(pid_t pid) {
+  int status = 1;
+  while (pid > 0) {
+    pid_t changed = waitpid(pid, &status, WUNTRACED);
+    if (changed < 0 && errno == EINTR) continue;
+    if (changed < 0 || !WIFSTOPPED(status)) break;
+    (void)kill(pid, SIGKILL);
+  }
+  return pid > 0 && status == 0;
+}
+
 /* Without a scope, the guests' uid limits a kill: nothing else on the machine has it. */
 bool end_guests_by_uid(void) {
   pid_t pid = fork();
@@ -33,9 +48,7 @@ bool end_guests_by_uid(void) {
     (void)kill(-1, SIGKILL);
     _exit(0);
   }
-  int status = 1;
-  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  return pid > 0 && status == 0;
+  return reap_helper(pid);
 }
 
 static bool has_ended(long pid) {

@@ -220,7 +220,7 @@ static void empty_as_guest(void) {
     }
     _exit(0);
   }
-  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  (void)reap_helper(pid);
 }
 
 void remove_work(void) {
