@@ -40,6 +40,7 @@ export const sameForEveryUser = [
   'test-deep/hostile-values.test.ts',
   // A fork's random numbers come from the kernel and its engine; engine-forks tests forks as each user.
   'test-deep/random-forks.test.ts',
+  'test-deep/fuzz-forks.test.ts',
   'test-deep/large-values.test.ts',
   'test-deep/wide/',
   // The host refuses, queues, admits and reads in the same way, whatever confines a guest.

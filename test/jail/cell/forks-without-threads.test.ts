@@ -56,7 +56,7 @@ for (const engine of [bun, node, python])
       const line = (index: number) =>
         `${assign}message${index} = 'Größe ${index} überschritten: “${'x'.repeat(60)}” → ${index * 7919}'`
       const code = `${count(5000, line)}\n6 * 7`
-      assert.deepEqual(await valuesOf(engine, { code }, 4), [42, 42, 42, 42])
+      assert.deepEqual(await valuesOf(engine, { code }, 2), [42, 42])
     })
 
     test('read large programs of many small functions', async () => {
@@ -65,13 +65,13 @@ for (const engine of [bun, node, python])
           ? `def check${index}(value, kind='string', least=${index}):\n    return {'kind': kind, 'ok': len(value) > least}`
           : `function check${index}(value, { kind = 'string', least = ${index} } = {}) { return { kind, ok: value.length > least } }`
       const code = `${count(2500, line)}\ncheck7('12345678')['ok']`
-      assert.deepEqual(await valuesOf(engine, { code }, 8), Array(8).fill(true))
+      assert.deepEqual(await valuesOf(engine, { code }, 2), [true, true])
     })
 
     test('read large inputs', async () => {
       const input = Array.from({ length: 30_000 }, (_, index) => ({ index, text: `Größe → ${index}` }))
       const code = isPython ? 'input_data[29999]["text"]' : 'input[29999].text'
-      assert.deepEqual(await valuesOf(engine, { code, input }, 2), Array(2).fill('Größe → 29999'))
+      assert.deepEqual(await valuesOf(engine, { code, input }, 1), ['Größe → 29999'])
     })
   })
 
@@ -95,6 +95,6 @@ for (const engine of [bun, node])
       ['the thread pool', 'require("node:fs/promises").stat("/")'],
     ] as const)
       test(`wake up for ${name}`, async () => {
-        assert.deepEqual(await valuesOf(engine, { code: settles(promise) }, 2), ['settled', 'settled'])
+        assert.deepEqual(await valuesOf(engine, { code: settles(promise) }, 1), ['settled'])
       })
   })
