@@ -7,6 +7,7 @@ import fc from '../support/fast-check.ts'
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import { freeBudget } from '../support/free-budget.ts'
+import { envelopeBytes } from '../../src/runtimes/channel/channel-bytes.ts'
 import { Channel } from '../../src/runtimes/channel/channel.ts'
 import { encodeGuestRequest } from '../../src/runtimes/channel/message-frame.ts'
 
@@ -15,21 +16,29 @@ const KiB = 1024
 interface Listening {
   readonly channel: Channel
   readonly floods: () => number
+  readonly malformed: () => number
   readonly send: (...chunks: readonly (Uint8Array | string | object)[]) => void
 }
 
 /** A channel whose guest is the test: it sends bytes unchanged, and everything else as a message. */
 function listen(limits: Partial<Limits> = {}): Listening {
   const stream = new PassThrough()
-  let floods = 0
+  let [floods, malformed] = [0, 0]
   const channel = new Channel(
     stream,
     { ...defaultLimits, ...limits },
-    { elapsed: () => 7, onFlood: () => floods++, onEnd: () => undefined, budget: freeBudget() },
+    {
+      elapsed: () => 7,
+      onFlood: () => floods++,
+      onMalformed: () => malformed++,
+      onEnd: () => undefined,
+      budget: freeBudget(),
+    },
   )
   return {
     channel,
     floods: () => floods,
+    malformed: () => malformed,
     send: (...chunks) =>
       chunks.forEach((chunk) =>
         stream.emit('data', chunk instanceof Uint8Array ? Buffer.from(chunk) : frame(chunk)),
@@ -122,15 +131,23 @@ test('after a frame that is not JSON, all further messages are ignored', () => {
   )
 })
 
-test('a frame above the maximum length is refused at once', () => {
-  const { channel, send } = listen({ resultBytes: 1000 })
-  const header = Buffer.alloc(4)
-  header.writeUInt32LE(0xffff_fff0)
-  send(log('before'), header, log('after'))
-  assert.deepEqual(
-    channel.claims.logs.map(({ text }) => text),
-    ['before'],
-  )
+test('a frame above the maximum length is refused at once, before any of it has arrived', () => {
+  const resultBytes = 1000
+  const announce = (length: number) => {
+    const { channel, send, malformed } = listen({ resultBytes })
+    const header = Buffer.alloc(4)
+    header.writeUInt32LE(length)
+    send(log('before'), header)
+    assert.deepEqual(
+      channel.claims.logs.map(({ text }) => text),
+      ['before'],
+    )
+    return malformed()
+  }
+  assert.equal(announce(resultBytes + envelopeBytes), 0)
+  assert.equal(announce(resultBytes + envelopeBytes + 1), 1)
+  assert.equal(announce(0xffff_fff0), 1)
+  assert.equal(announce(0), 1)
 })
 
 test('malformed messages are dropped, and the others are used', () => {

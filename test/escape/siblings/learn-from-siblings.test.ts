@@ -79,6 +79,14 @@ function tryForks(engine: typeof bun | typeof node): void {
     assert.equal((await beside).outcome.kind, 'cancelled')
   })
 
+  test('draws random numbers that no earlier fork has drawn', async () => {
+    const code = `const { randomBytes } = require('node:crypto')
+      ;[Math.random(), Math.random(), crypto.randomUUID(), randomBytes(8).toString('hex')]`
+    const drawn: unknown[] = []
+    for (let time = 0; time < 4; time++) drawn.push(...((await fork({ code })).value as unknown[]))
+    assert.equal(new Set(drawn).size, 16, JSON.stringify(drawn))
+  })
+
   /** Their descriptors, by their link in /proc: an inode that two forks share is the same object. */
   const listDescriptors = `
     const { readdirSync, readlinkSync, readFileSync } = require('node:fs')

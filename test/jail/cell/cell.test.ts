@@ -38,6 +38,19 @@ describe('the launcher', () => {
     assert.equal(output?.payload.toString('latin1'), `\u0001${plan.wall === 'namespaces' ? 1 : pid1}\n`)
   })
 
+  it('applies Landlock: a guest opens no device for writing that only Landlock keeps from it', async (context) => {
+    await using cell = await useLauncher(machine)
+    const { launcher, plan } = cell
+    await build(launcher, plan.records)
+    const facts = launcher.frames.find(({ type }) => type === frameType.ready)?.payload.toString()
+    if (/^landlock_abi=0$/m.test(facts ?? '')) return context.skip('the kernel has no Landlock')
+    const program = 'for name in zero null; do (: > /dev/$name) 2>/dev/null && echo $name; done; true'
+    launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sh', '-c', program)))
+    await launcher.frame(frameType.exit)
+    const output = launcher.frames.filter(({ type }) => type === frameType.output)
+    assert.equal(output.map(({ payload }) => payload.toString('latin1', 1)).join(''), 'null\n')
+  })
+
   describe('before there is a plan', () => {
     const header = (length: number, type: number) => {
       const bytes = Buffer.alloc(frameHeaderBytes)

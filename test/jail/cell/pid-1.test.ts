@@ -216,6 +216,30 @@ describe('the launcher as pid 1', () => {
     assert.equal(printed(launcher), 'late\n20\n')
   })
 
+  it('passes on what fits into the output limit, to the byte, and kills a guest that prints more', async () => {
+    await using cell = await useLauncher(machine)
+    const { launcher, plan } = cell
+    await build(launcher, plan.records)
+    const print = (id: number, bytes: number) =>
+      launcher.send(
+        frameType.spawn,
+        id,
+        encodeSpawn(spawnOf('/bin/sh', '-c', `printf %0${bytes}d 0; (sleep infinity) & exit 3`)),
+      )
+    print(1, 1000)
+    const exit = decodeExit((await launcher.frame(frameType.exit))?.payload ?? Buffer.alloc(0))
+    assert.deepEqual(exit.end, { by: 'exit', exitCode: 3 })
+    assert.equal(printed(launcher).length, 1000)
+    launcher.frames.length = 0
+    print(2, 1001)
+    const exceeded = await launcher.frame(frameType.exceeded)
+    assert.deepEqual([exceeded?.id, exceeded?.payload.readUInt32LE(0)], [2, 1])
+    await launcher.frame(frameType.exit)
+    assert.equal(printed(launcher).length, 1000)
+    launcher.send(frameType.killAll)
+    assert.ok(await launcher.frame(frameType.alone))
+  })
+
   it('is ended by a begin that would raise a limit, with all its guests', async () => {
     await using cell = await useLauncher(machine)
     const { launcher, plan } = cell

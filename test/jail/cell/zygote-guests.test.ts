@@ -9,6 +9,7 @@ import type { ProcessReport } from '../../../src/jail/cell/guest-process.ts'
 import { Machine } from '../../../src/jail/machine/machine.ts'
 import { sizedMounts } from '../../../src/jail/plan/mounts.ts'
 import { ownView } from '../../../src/jail/plan/place.ts'
+import { guestId } from '../../../src/jail/plan/shape.ts'
 import { defaultUidRange } from '../../../src/jail/machine/uid-range.ts'
 import type { Zygote } from '../../../src/jail/cell/zygote-cell.ts'
 import { encodeGuestRequest } from '../../../src/runtimes/channel/message-frame.ts'
@@ -82,7 +83,7 @@ for _ in range(500):
  "session": os.getsid(0) == os.getpid(), "core": resource.getrlimit(resource.RLIMIT_CORE),
  "files": resource.getrlimit(resource.RLIMIT_NOFILE), "ident": threading.main_thread().ident == threading.get_ident(),
  "main": threading.main_thread().native_id == os.getpid(), "env": sorted(os.environ), "user": os.path.expanduser("~"),
- "host": os.uname().nodename,
+ "host": os.uname().nodename, "is_plain": min(*os.getresuid(), *os.getresgid()) >= ${guestId},
  "cgroups": sorted({line.strip().rpartition(":")[2] for line in open("/proc/self/cgroup")}), "caps": [l.split()[1] for l in open("/proc/self/status") if l.startswith("Cap")]}`
     const value = (await ask(code)) as Record<string, unknown>
     const pid = value['pid'] as number
@@ -102,6 +103,8 @@ for _ in range(500):
       env: ['HOME', 'LANG', 'PATH', 'TZ', 'USER'],
       user: '/workspace',
       host: 'cell',
+      // The saved ids too: a fork executes nothing that would replace them.
+      is_plain: true,
       cgroups: ['/'],
       caps: Array.from({ length: 5 }, () => '0000000000000000'),
     })

@@ -36,13 +36,17 @@ test('a result contains the command, its end, its duration and its isolation', a
 })
 
 /** Processes that are hard to end: in the background, orphaned, in their own session, ignoring signals. */
-const stubborn = `trap '' TERM HUP INT; (setsid sh -c '(trap "" TERM; sleep 60.125 & sleep 60.125) &' &); sleep 60.125`
+const stubborn = `trap '' TERM HUP INT; (setsid sh -c '(trap "" TERM; sleep 60.125 & echo begun; sleep 60.125) &' &); sleep 60.125`
 const sleepers = `ls -d /proc/[0-9]* | while read p; do tr '\\0' ' ' < $p/cmdline; echo; done 2>/dev/null | grep -c '^sleep 60[.]125'`
 
 test('a timeout ends a command with everything that it has started, and the next one runs at once', async () => {
   for (const { name, exec } of ways) {
-    const { exitCode, outcome, success } = await exec(`echo begun; ${stubborn}`, { timeout: 150 })
-    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 150 }, name)
+    const { seen, deadlineMs } = await untilShown(
+      (timeout) => exec(stubborn, { timeout }),
+      (one) => one.seen.stdout === 'begun\n',
+    )
+    const { exitCode, outcome, success } = seen
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: deadlineMs }, name)
     assert.equal(exitCode, 124, name)
     assert.equal(success, false, name)
     assert.equal((await exec('echo next')).stdout, 'next\n', name)
