@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 
-import { describeResult, isCaught } from './mutating/judge.ts'
+import { describeResult, isCaught, isDoubtful } from './mutating/judge.ts'
 import type { Judged } from './mutating/judge.ts'
 import { runsOnLanding } from './mutating/landing.ts'
 import type { Mutation } from './mutating/mutation.ts'
@@ -29,7 +29,11 @@ const { values, positionals } = parseArgs({
 const interruption = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort())
 
-process.exitCode = await main()
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.exitCode = complain([messageOf(error)])
+}
 
 async function main(): Promise<number> {
   const jobs = Number(values.jobs)
@@ -59,52 +63,74 @@ async function main(): Promise<number> {
 async function tryAll(chosen: readonly Mutation[], jobs: number): Promise<number> {
   using copies = new DisposableStack()
   const first = copies.use(new WorkingCopy())
-  say(`Without defects: ${await requireGood(first, chosen)}`)
+  const unsteady = await findUnsteady(first, chosen)
   const left = [...chosen]
-  const judged: Judged[] = []
+  const survivors: string[] = []
   const work = async (copy: WorkingCopy): Promise<void> => {
     for (let mutation = left.shift(); mutation !== undefined; mutation = left.shift()) {
-      const one = await tryOne(copy, mutation)
-      judged.push(one)
-      say(describeResult(one))
+      try {
+        const judged = await tryOne(copy, mutation, unsteady)
+        say(describeResult(judged))
+        if (!isCaught(judged)) survivors.push(mutation.name)
+      } catch (error) {
+        // It does not compile, or nothing could be loaded: that proves nothing about the tests.
+        if (interruption.signal.aborted) throw error
+        say(`✖ ${mutation.name}: ${messageOf(error)}`)
+        survivors.push(mutation.name)
+      }
     }
   }
   const more = Array.from({ length: Math.min(jobs, chosen.length) - 1 }, () => copies.use(new WorkingCopy()))
   await Promise.all([first, ...more].map(work))
-  const survivors = judged.filter((one) => !isCaught(one)).map(({ mutation }) => mutation.name)
-  say(`\n${judged.length - survivors.length} of ${judged.length} defects were noticed.`)
+  say(`\n${chosen.length - survivors.length} of ${chosen.length} defects were noticed.`)
   return survivors.length === 0 ? 0 : complain([`not noticed: ${survivors.join(', ')}`])
 }
 
-/** Throws if a test fails without any defect, or if the defects of TypeScript files, all together, do not compile. */
-async function requireGood(copy: WorkingCopy, chosen: readonly Mutation[]): Promise<string> {
+/**
+ * The tests that failed once without any defect and then passed alone, as on a busy machine: what they say does not count.
+ * Throws if one fails again, or if the defects of TypeScript files, all together, do not compile.
+ */
+async function findUnsteady(copy: WorkingCopy, chosen: readonly Mutation[]): Promise<ReadonlySet<string>> {
   {
-    using _ = copy.apply(
-      chosen.filter(({ file }) => file.endsWith('.ts')),
-      { builds: false },
-    )
+    const ofTypeScript = chosen.filter(({ file }) => file.endsWith('.ts'))
+    using _ = copy.apply(ofTypeScript, { builds: false })
     copy.compile()
   }
-  const startedMs = performance.now()
   const files = [...new Set(chosen.flatMap(({ caughtBy }) => caughtBy))]
-  const { passes, output } = await copy.run(files, interruption.signal)
-  if (passes.some(({ failed }) => failed > 0)) throw new Error(`Tests fail without a defect:\n${output}`)
-  const passed = passes.reduce((sum, one) => sum + one.passed, 0)
-  return `${passed} tests of ${files.length} files passed (${Math.round((performance.now() - startedMs) / 1000)} s)`
+  say(`Without defects, the tests of ${files.length} files have to pass; they run first.`)
+  const startedMs = performance.now()
+  const { passes } = await copy.run(files, interruption.signal)
+  const unsteady = new Set(passes.flatMap(({ failures }) => failures))
+  const failed = files.filter((file) => [...unsteady].some((failure) => failure.startsWith(file)))
+  if (unsteady.size > 0) {
+    const again = await copy.run(failed, interruption.signal)
+    if (failed.length === 0 || again.passes.some((pass) => pass.failed > 0))
+      throw new Error(`tests fail without a defect:\n${again.output}`)
+  }
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  say(
+    `They passed (${seconds} s)${unsteady.size === 0 ? '.' : `, these only alone: ${[...unsteady].join(', ')}`}`,
+  )
+  return unsteady
 }
 
-async function tryOne(copy: WorkingCopy, mutation: Mutation): Promise<Judged> {
+async function tryOne(copy: WorkingCopy, mutation: Mutation, unsteady: ReadonlySet<string>): Promise<Judged> {
   const startedMs = performance.now()
   using _ = copy.apply([mutation])
-  copy.load()
   const { passes, output } = await copy.run(mutation.caughtBy, interruption.signal)
   const seconds = Math.round((performance.now() - startedMs) / 1000)
-  return { mutation, passes, output, seconds }
+  const judged = { mutation, passes, unsteady, output, seconds }
+  if (isDoubtful(judged)) copy.load()
+  return judged
 }
 
 function complain(problems: readonly string[]): number {
   for (const problem of problems) process.stderr.write(`mutate: ${problem}\n`)
   return 1
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function say(line: string): void {

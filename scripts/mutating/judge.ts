@@ -5,6 +5,8 @@ import type { Mutation } from './mutation.ts'
 export interface Judged {
   readonly mutation: Mutation
   readonly passes: readonly PassResults[]
+  /** Tests that also fail without a defect, now and then. */
+  readonly unsteady: ReadonlySet<string>
   /** What the runner printed. */
   readonly output: string
   readonly seconds: number
@@ -14,6 +16,13 @@ export interface Judged {
 interface Failure {
   readonly test: string
   readonly reason: string
+}
+
+/** Whether only files failed as a whole, as they do if the package cannot be loaded. */
+export function isDoubtful(judged: Judged): boolean {
+  return catches(judged).every(
+    ({ test }) => test.includes('shared-process.ts') || test.split(': ').at(-1) === test.split(': ')[0],
+  )
 }
 
 export function isCaught(judged: Judged): boolean {
