@@ -129,7 +129,9 @@ function hasExited(error: unknown): error is Error & { exitCode: number | null; 
 
 /** The line of the first call in a test. */
 function placeOf({ stack = '' }: Error): string | undefined {
-  return /\b(?:test|test-deep)\/[\w/.-]+\.ts:\d+/.exec(stack)?.[0]
+  // The checkout may be in a folder called `test`, too.
+  const own = stack.replaceAll(`${process.cwd()}/`, '')
+  return /(?<=^|[\s(]|file:\/\/)(?:test|test-deep)\/[\w/.-]+\.ts:\d+/.exec(own)?.[0]
 }
 
 /** How many files of a pass may fail for one reason before the rest would only repeat it. */

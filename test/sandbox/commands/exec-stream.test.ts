@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import type { ExecEvent, ExecOptions } from '../../../src/index.ts'
 import { untilShown } from '../../support/patient-run.ts'
+import { processesWith } from '../../support/guests/processes-with.ts'
 import { useSandbox } from '../use-sandbox.ts'
 
 const MiB = 1024 * 1024
@@ -64,7 +65,9 @@ for (const [space, options] of spaces) {
   test(`a reader that stops ends the command: ${space}`, async () => {
     const started = 'sleep 67.5 & echo begun; touch /workspace/alive; sleep 67.5; echo never'
     for await (const event of sandbox.execStream(started, options)) if (event.type === 'stdout') break
-    const { stdout } = await sandbox.exec('until ! pgrep -f "^sleep 67[.]5$"; do sleep 0.01; done; echo gone')
+    const { stdout } = await sandbox.exec(
+      `until [ -z "$(${processesWith('67[.]5')})" ]; do sleep 0.01; done; echo gone`,
+    )
     assert.match(stdout, /gone\n$/)
   })
 

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 
 import { createLazaret } from '../../support/create-lazaret.ts'
 import type { Sandbox } from '../../../src/index.ts'
+import { processesWith } from '../../support/guests/processes-with.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
 const { lazaret } = await useLazaret({ onEvent: () => undefined })
@@ -167,7 +168,7 @@ test('nothing of one sandbox is in another', async () => {
   await using other = await lazaret.sandbox()
   await one.exec('echo mine > mine; echo tmp > /tmp/mine; sleep 69.5 &')
   assert.equal((await one.exec('cat given.txt; echo $A')).stdout, 'one1\n')
-  const { stdout } = await other.exec('ls; ls /tmp; echo "[$A]"; pgrep -f "^sleep 69[.]5$"')
+  const { stdout } = await other.exec(`ls; ls /tmp; echo "[$A]"; ${processesWith('69[.]5')}`)
   assert.equal(stdout, '[]\n')
 })
 

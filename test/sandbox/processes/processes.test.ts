@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import { listCells } from '../../support/machine/processes.ts'
 import { untilShown } from '../../support/patient-run.ts'
+import { processesWith } from '../../support/guests/processes-with.ts'
 import { useSandbox } from '../use-sandbox.ts'
 
 const MiB = 1024 * 1024
@@ -189,7 +190,7 @@ test('SIGKILL ends a process with all that it has started; an invalid signal end
   assert.equal(await sandbox.killProcess(process.id), false)
   assert.equal(process.status, 'killed')
   assert.equal(process.exitCode, 137)
-  assert.equal((await sandbox.exec('pgrep -f "^sleep 63[.]5$"')).exitCode, 1)
+  assert.equal((await sandbox.exec(processesWith('63[.]5'))).stdout, '')
 })
 
 test('processes are listed and found by their names, also when they have ended', async () => {
@@ -235,11 +236,11 @@ test('processes die with their sandbox', async () => {
 test('a signal reaches the children of a process, and not only its shell', async () => {
   const process = await sandbox.startProcess('sleep 64.5 & echo ready; sleep 64.5; echo never')
   // A fork of the shell that has not executed `sleep` yet may lose the signal to the shell's own handler.
-  const bothSleep = 'until [ $(pgrep -fc "^sleep 64[.]5$") = 2 ]; do sleep 0.02; done'
+  const bothSleep = `until [ $(${processesWith('64[.]5')} | wc -l) = 2 ]; do sleep 0.02; done`
   assert.equal((await sandbox.exec(bothSleep, { timeout: 10_000 })).exitCode, 0)
   process.kill()
   assert.deepEqual(await process.waitForExit(), { exitCode: 143 })
-  assert.equal((await sandbox.exec('pgrep -f "^sleep 64[.]5$"')).exitCode, 1)
+  assert.equal((await sandbox.exec(processesWith('64[.]5'))).stdout, '')
 })
 
 test('a write to a process that no longer reads does not wait', async () => {
@@ -252,10 +253,9 @@ test('a write to a process that no longer reads does not wait', async () => {
 
 test('background processes of a command may print after it, even for ever', async () => {
   await sandbox.exec('yes & (sleep 0.1; echo late; echo late >&2; echo lived > /tmp/lived) &')
-  const both =
-    'until [ -e /tmp/lived ]; do sleep 0.02; done; sleep 0.2; pgrep -x yes >/dev/null && cat /tmp/lived'
+  const both = `until [ -e /tmp/lived ]; do sleep 0.02; done; sleep 0.2; [ "$(${processesWith('ye[s]')})" ] && cat /tmp/lived`
   assert.equal((await sandbox.exec(both, { timeout: 10_000 })).stdout, 'lived\n')
-  await sandbox.exec('pkill -x yes')
+  await sandbox.exec(`kill $(${processesWith('ye[s]')} | cut -d/ -f3)`)
 })
 
 test('a process is printed with its properties', async () => {

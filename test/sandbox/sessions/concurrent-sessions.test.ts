@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { SandboxSession } from '../../../src/index.ts'
+import { processesWith } from '../../support/guests/processes-with.ts'
 import { useSandbox } from '../use-sandbox.ts'
 
 const { sandbox, hasSecure } = await useSandbox()
@@ -16,7 +17,7 @@ test('state of a session is not visible in others; files and processes are share
     'pwd; echo "[${A-}]"; type -t f b; set -o | grep nounset; cat /tmp/shared',
   )
   assert.equal(stdout, '/workspace\n[]\nnounset        \toff\nshared\n')
-  assert.equal((await other.exec('pkill -f "^sleep 62[.]5$"')).exitCode, 0)
+  assert.equal((await other.exec(`kill $(${processesWith('62[.]5')} | cut -d/ -f3)`)).exitCode, 0)
   assert.equal((await sandbox.exec('pwd')).stdout, '/workspace\n')
 })
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 
 import type { SandboxProcess } from '../../../src/index.ts'
+import { processesWith } from '../../support/guests/processes-with.ts'
 import { useSandbox } from '../use-sandbox.ts'
 
 const { sandbox, hasSecure } = await useSandbox()
@@ -46,7 +47,7 @@ test('a command in a terminal can be timed out and aborted, with all that it has
     onOutput,
   })
   assert.equal(aborted.outcome.kind, 'cancelled')
-  assert.equal((await sandbox.exec('pgrep -f "^sleep 65[.]5$"')).exitCode, 1)
+  assert.equal((await sandbox.exec(processesWith('65[.]5'))).stdout, '')
 })
 
 test('the stdin of a command in a terminal arrives as typed input', async () => {

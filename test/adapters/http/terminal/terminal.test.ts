@@ -6,6 +6,7 @@ import { connectLazaret } from '../../../../src/adapters/client/index.ts'
 import type { RemoteSandbox } from '../../../../src/adapters/client/index.ts'
 import { whyNoSandboxes } from '../../../support/sandboxes-here.ts'
 import { adaToken, bobToken, type Here, type HereOptions, serveHere } from '../serve-here.ts'
+import { processesWith } from '../../../support/guests/processes-with.ts'
 import { closeOf, readUntil, refusalOf, socketTo } from './open-terminal.ts'
 
 const skip = await whyNoSandboxes()
@@ -48,7 +49,7 @@ test('Ctrl-C interrupts the running program, and the shell continues', { skip },
   await once(socket, 'open')
   socket.send(Buffer.from('echo begun-$((1+1)); sleep 86005\n'))
   await readUntil(socket, 'begun-2')
-  await opened.sandbox.exec('until pgrep -f 8600[5]; do sleep 0.02; done')
+  await opened.sandbox.exec(`until [ "$(${processesWith('8600[5]')})" ]; do sleep 0.02; done`)
   socket.send(Buffer.from('\x03'))
   // A shell discards what is typed before its next prompt.
   await readUntil(socket, '$ ')
@@ -71,7 +72,7 @@ test(
     own.terminate()
     const ended = (await sandbox.getProcess(id))?.waitForExit()
     assert.deepEqual(await ended, { exitCode: 137 })
-    assert.equal((await sandbox.exec('pgrep -f 8600[6] || echo none')).stdout, 'none\n')
+    assert.equal((await sandbox.exec(processesWith('8600[6]'))).stdout, '')
     const server = await sandbox.startProcess('cat', { id: 'p', tty: { columns: 80, rows: 24 } })
     const look = socketTo(here.url, { path: '/v1/sandboxes/box/terminal?process=p' })
     await once(look, 'open')
