@@ -12,7 +12,7 @@ const hashes: Readonly<Record<string, string>> = {
     'I70EU2dth7icbHzEi8uj5AjYpCS7KLCP4cvMSJIJtlNhIMbGdyk7jphmJdeNHDMpWf6QTI9UUn0FmhOaw5p/9w==',
 }
 
-/** `22.12.0`. */
+/** `24.11.0`. */
 export function oldestVersion(): string {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     engines: { node: string }
