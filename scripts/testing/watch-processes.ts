@@ -70,7 +70,16 @@ function look(folder: string, name: string, { limits, described, print }: Watch)
     says(`no test has started or ended for ${seconds(quietMs)} s, and is ended.`)
   }
   rmSync(path)
-  process.kill(pid, 'SIGKILL')
+  end(pid)
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // It has ended by itself meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 function printEvidence(path: string, print: (text: string) => void): void {
