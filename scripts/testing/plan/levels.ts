@@ -70,6 +70,8 @@ const notWithoutNamespaces = [
   'test/escape/siblings/shells-in-one-cell.test.ts',
   // It hides the machine's cgroups with a mount namespace.
   'test/escape/limits/outnumber-the-watchdog.test.ts',
+  // Without namespaces a run has no pid 1, and its guest sees no other processes.
+  'test/engine/runs/stopped-pid-1.test.ts',
   // Its guest needs its own address to connect to.
   'test/escape/files/freeze-who-reads.test.ts',
   'test/escape/host/kill-the-host-of-sandboxes.test.ts',

@@ -69,6 +69,7 @@ test('a client that does not read the end of its reply is disconnected', async (
   t.after(() => server.close().closeAllConnections())
   await once(server, 'listening')
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.after(() => socket.destroy())
   socket.on('error', () => undefined)
   socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
   const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
