@@ -138,7 +138,7 @@ const wideOnOldest = [
   ...['network-packages', 'network-programs'].map((name) => `test/engine/runs/${name}.test.ts`),
   'test/environments/hostile-packages.test.ts',
   // A zygote's forks are processes of the guest's Node, and zygote.test.ts has the host's side of them.
-  'test/jail/cell/engine-forks.test.ts',
+  ...['engine-forks', 'forks-without-threads'].map((name) => `test/jail/cell/${name}.test.ts`),
   'test/jail/edge/hostile-bytes.test.ts',
   'test/jail/launch/step-failures.test.ts',
   'test/jail/seccomp/runtimes.test.ts',
