@@ -20,7 +20,7 @@ export function forgetResults(): void {
 export function keepReport(pass: string, report: string): void {
   if (!existsSync(report)) return
   mkdirSync(folder, { recursive: true })
-  const name = pass.replaceAll(/[^a-z0-9]+/g, '-')
+  const name = pass.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()
   const paths = Array.from({ length: reportsMax }, (_, count) =>
     join(folder, `${name}${count === 0 ? '' : `-again-${count}`}.xml`),
   )

@@ -22,7 +22,7 @@ export interface Patience {
 export const patience: Patience = {
   describeMs: Number(process.env['LAZARET_TESTS_DESCRIBE_MS'] ?? 60_000),
   endMs: 5 * 60_000,
-  exitMs: 30_000,
+  exitMs: 2 * 60_000,
   lookEveryMs: 5000,
 }
 
