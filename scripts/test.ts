@@ -39,6 +39,19 @@ const runs: Readonly<Record<string, Run>> = {
   '--again': 'again',
 }
 
+/**
+ * On somebody's own machine a skip is no defect. Before a landing as many may be unknown as in all of its passes together before
+ * skips had names: not every file was recorded at each level yet.
+ */
+const unknownSkipsMax: Readonly<Record<Run, number>> = {
+  daily: Infinity,
+  again: Infinity,
+  ci: 10,
+  all: 0,
+  wide: 0,
+  oldest: 0,
+}
+
 interface Arguments {
   readonly run: Run
   readonly filters: readonly string[]
@@ -119,12 +132,11 @@ async function runAll(passes: readonly Pass[], { run, filters, isRecording }: Ar
   }
   if (isRecording) record(parts)
   const strange = unknownSkips(parts)
-  // On somebody's own machine a skip is no defect.
-  const isOwn = run === 'daily' || run === 'again'
-  const problems = [...problemsOf(quarantine, Date.now()), ...(isOwn ? [] : strange)]
+  const areTolerated = strange.length <= unknownSkipsMax[run]
+  const problems = [...problemsOf(quarantine, Date.now()), ...(areTolerated ? [] : strange)]
   const notes = {
     'In test/known-skips.json, but ran:': neededNoMore(parts),
-    ...(isOwn && { 'Skipped here:': strange }),
+    ...(areTolerated && { 'Skipped here, and nothing explains it:': strange }),
   }
   process.stdout.write(`\n${describeParts(parts, { problems, notes }).join('\n')}\n`)
   return problems.length > 0 || parts.some(({ results }) => results.failed > 0) ? 1 : 0
