@@ -37,7 +37,8 @@ export function createMisbehaviour(bait: Bait): Example[] {
       expected: 'reaches nothing',
       isExpected: ({ outcome, value }) =>
         outcome.kind === 'completed' &&
-        JSON.stringify(value).startsWith('{') &&
+        typeof value === 'object' &&
+        value !== null &&
         !JSON.stringify(value).includes('REACHED') &&
         bait.connections() === 0,
     },

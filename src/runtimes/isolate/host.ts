@@ -8,7 +8,7 @@ import type { Bind } from '../../jail/plan/shape.ts'
 import { engineFolder, compilerPackages } from '../javascript/host.ts'
 import { noNode } from '../node/host.ts'
 import { findInPackage } from '../packages/own-packages.ts'
-import { guestBind, manifestBind } from '../packages/package-files.ts'
+import { buildIn, manifestBind } from '../packages/package-files.ts'
 import { guestEnvironment } from '../runtime.ts'
 import type { Ground, Program } from '../runtime.ts'
 
@@ -36,7 +36,7 @@ export function prepareIsolates({ toolchains, place }: Ground): Program {
   const binary = toolchains.node()
   if (binary === null) throw toolchains.refuse('node', noNode())
   const node = { host: binary, guest: `${engineFolder}/node` }
-  const build = guestBind()
+  const build = buildIn(place)
   const engine = isolatedVmBind()
   const compilers = compilerPackages()
   const file = pathIn(place, node)

@@ -6,7 +6,7 @@ import type { RunSpec } from '../../core/request.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
 import { packageCommands, packageVariables } from '../packages/guest-packages.ts'
 import { writeGuestRequest } from '../work/guest-request.ts'
-import { guestBind, manifestBind, packageBind } from '../packages/package-files.ts'
+import { buildIn, manifestBind, packageBind } from '../packages/package-files.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Ground, Program } from '../runtime.ts'
 import { pathIn } from '../../jail/plan/place.ts'
@@ -35,7 +35,7 @@ export function prepareJavaScript(
   { engine, place, packages: folders }: Ground & { readonly engine: Engine },
 ): Program {
   const binary = { host: engine.binary, guest: `${engineFolder}/${engine.name}` }
-  const build = guestBind()
+  const build = buildIn(place)
   const file = pathIn(place, binary)
   const harness = pathIn(place, build)
   const packages = harnessPackages(spec, engine)

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import { unbundle } from '../../core/errors/unbundle.ts'
+import type { Place } from '../../jail/plan/place.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
 import { findInPackage } from './own-packages.ts'
 
@@ -25,6 +26,13 @@ function findOnce(key: string, find: () => string): string {
 /** Lazaret's build, read-only. Harnesses always run from it, also in a checkout: they are plain JavaScript there. */
 export function guestBind(): Bind {
   return { host: findOnce('our build', findBuild), guest: guestFolder }
+}
+
+/** The build for guests in this place. Without a view of their own they reach it through the host's folders. */
+export function buildIn(place: Place): Bind {
+  const build = guestBind()
+  if (place.work !== null) requireReachable(build.host)
+  return build
 }
 
 function findBuild(): string {
@@ -49,6 +57,18 @@ function requireReadable(folder: string, names: readonly string[]): void {
     detail: `Guests may not read ${closed}: they have ids of their own.`,
     hint: `Let every user read the installation: \`chmod -R go+rX ${dirname(folder)}\`, and the same for its dependencies.`,
   })
+}
+
+/** As `requireReadable`, for the folders above: a checkout in root's home is closed to guests with ids of their own. */
+function requireReachable(path: string): void {
+  if (process.geteuid?.() !== 0) return
+  for (let folder = path; folder !== '/'; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) !== 0) continue
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: `Guests cannot reach ${path}: they have ids of their own, and ${folder} is closed to other users.`,
+      hint: 'Install Lazaret where every user may go, such as /opt or /srv, or start it as an ordinary user.',
+    })
+  }
 }
 
 /** The manifest that makes the files of the build ES modules. */

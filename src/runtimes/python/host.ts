@@ -8,7 +8,7 @@ import { writeGuestRequest } from '../work/guest-request.ts'
 import { pathIn } from '../../jail/plan/place.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
 import { packageCommands, packageVariables, pythonPaths } from '../packages/guest-packages.ts'
-import { guestBind } from '../packages/package-files.ts'
+import { buildIn } from '../packages/package-files.ts'
 import type { PythonToolchain } from '../packages/python-question.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import { readsLate } from '../work/late-variables.ts'
@@ -97,7 +97,7 @@ export const pythonRuntime: Runtime = {
   prepare(spec, limits, { toolchains, packages, place }): Program {
     const isOwnView = place.work === null
     const python = requirePython(toolchains, isOwnView)
-    const build = guestBind()
+    const build = buildIn(place)
     return {
       file: python.path,
       argv: [
