@@ -34,7 +34,7 @@ const built = [
   },
 ] as const
 
-/** A test that hangs ends after two minutes, and its file with it. */
+/** A test that hangs ends after two minutes, and a process that does not end after it some minutes later. */
 const runMsMax = 15 * 60_000
 
 export class WorkingCopy implements Disposable {
@@ -128,16 +128,22 @@ export class WorkingCopy implements Disposable {
   ): Promise<{ passes: PassResults[]; output: string }> {
     const results = join(this.#kept, 'results.json')
     rmSync(results, { force: true })
+    const deadline = AbortSignal.timeout(runMsMax)
     const runner = spawn(process.execPath, ['scripts/mutating/run-files.ts', results, ...files], {
       cwd: this.#folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      signal: AbortSignal.any([signal, AbortSignal.timeout(runMsMax)]),
+      signal: AbortSignal.any([signal, deadline]),
     })
     let output = ''
     for (const stream of [runner.stdout, runner.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (output += text))
-    await once(runner, 'close')
-    if (!existsSync(results)) throw new Error(`The runner ended without results:\n${output}`)
+    await once(runner, 'close').catch((error: unknown) => {
+      if (!deadline.aborted) throw error
+      throw new Error(`the runner did not end within ${runMsMax / 60_000} minutes:\n${output}`, {
+        cause: error,
+      })
+    })
+    if (!existsSync(results)) throw new Error(`the runner ended without results:\n${output}`)
     return { passes: JSON.parse(readFileSync(results, 'utf8')) as PassResults[], output }
   }
 

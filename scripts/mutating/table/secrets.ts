@@ -73,7 +73,7 @@ export const secrets: readonly Mutation[] = [
     file: 'src/observe/digest.ts',
     find: '  return { sha256: sha256(bytes), bytes: Buffer.byteLength(bytes) }\n',
     replace: '  return { sha256: bytes.toString(), bytes: Buffer.byteLength(bytes) }\n',
-    caughtBy: ['test/observe/signed-receipts.test.ts'],
+    caughtBy: ['test/observe/digest.test.ts'],
   },
   {
     name: 'terminal-obeys-guests',

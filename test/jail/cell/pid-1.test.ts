@@ -2,6 +2,7 @@
  * Tests that send frames directly to the pid 1 of a cell: whatever a host sends, no process is left behind.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { constants } from 'node:os'
 import { after, before, describe, it } from 'node:test'
 
@@ -326,8 +327,9 @@ describe('the launcher as pid 1', () => {
     const pid1 = await build(launcher, plan.records)
     launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sleep', 'infinity')))
     await launcher.frame(frameType.spawned)
+    const exited = once(launcher.stub, 'exit')
     launcher.stub.kill('SIGKILL')
-    await launcher.ended
+    await exited
     // No process of the cell is left to reap it, so no event reports its end.
     await eventually(
       () =>
