@@ -56,6 +56,8 @@ const types = [
   'FoundBy',
   'FunctionCall',
   'GuestError',
+  'HeldKind',
+  'HeldStats',
   'HostFunction',
   'Interpreter',
   'Isolation',

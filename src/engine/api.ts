@@ -1,4 +1,5 @@
 /** The interface that `createLazaret()` returns. */
+import type { HeldStats } from '../core/host-account.ts'
 import type { Clamp } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
@@ -90,4 +91,6 @@ export interface LazaretStats {
   readonly waiting: number
   /** One entry for each kind of worker that is kept, see `LazaretOptions.pools`. */
   readonly pools: readonly PoolStats[]
+  /** The bytes that clients make this process hold, see `QueueOptions.heldBytesMax`. */
+  readonly held: HeldStats
 }

@@ -1,5 +1,6 @@
 /** A Lazaret: its methods and its end. parts.ts creates its parts; runs.ts executes runs. */
 import type { Clock } from '../core/clock.ts'
+import type { HostAccount } from '../core/host-account.ts'
 import { endInOrder } from '../core/endings.ts'
 import type { Clamp } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
@@ -49,6 +50,7 @@ export class Engine implements Lazaret {
     readonly lazaret: Lazaret
     readonly isolates: Isolates
     readonly clock: Clock
+    readonly account: HostAccount
   } {
     const engine = new Engine(options, asked)
     const { ground, isolates, runs } = engine.#parts
@@ -56,6 +58,7 @@ export class Engine implements Lazaret {
       lazaret: engine,
       isolates,
       clock: ground.clock,
+      account: ground.account,
       runIsolate: (...run) => engine.#lifetime.during(() => runs.runIsolate(...run)),
       runAfter: (...run) => engine.#lifetime.during(() => runs.runAfter(...run)),
       runWithin: (request) => runs.runWithin(request),
@@ -111,6 +114,7 @@ export class Engine implements Lazaret {
       running: this.#parts.governor.running('run'),
       waiting: waiting + this.#parts.room.waiting,
       pools,
+      held: this.#parts.ground.account.stats,
     }
   }
 

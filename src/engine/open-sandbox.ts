@@ -90,7 +90,7 @@ type AskedParts = Omit<OpenParts, 'contexts' | 'pythonFolder' | 'packages'>
 /** Throws JAIL_UNAVAILABLE, INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
 function parseSandbox(
   input: SandboxOptions,
-  { options, wall, clock, toolchains }: EngineGround,
+  { options, wall, clock, account, toolchains }: EngineGround,
 ): AskedParts & { readonly folders: HostFolders; readonly environment: string | undefined } {
   requireLevel(wall)
   const parsed = readInput(() => sandboxFields().safeParse(input, parsing))
@@ -120,6 +120,7 @@ function parseSandbox(
     client: asked.client,
     wall,
     clock,
+    account,
     limits,
     certificates: certificates.variables,
     keyring: secrets?.keyring,

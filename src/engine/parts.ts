@@ -1,5 +1,6 @@
 /** Assembles the parts of a Lazaret from its options. engine.ts has its life and end. */
 import type { Clock } from '../core/clock.ts'
+import type { HostAccount } from '../core/host-account.ts'
 import type { LazaretError } from '../core/errors/errors.ts'
 import type { BuildGround } from '../environments/build-ground.ts'
 import { Environments } from '../environments/environments.ts'
@@ -39,11 +40,11 @@ export function createParts(
   isolatesOptions: IsolatesOptions,
   { lifetime, openForBuild }: { readonly lifetime: Lifetime; readonly openForBuild: BuildGround['open'] },
 ): EngineParts {
-  const { options, clock, room } = openRoom(parseOptions(asked))
+  const { options, clock, room, account } = openRoom(parseOptions(asked))
   // Throws if `readable` uses the path of a package folder.
   showFolders(options)
   const events = new Events(asked)
-  const ground = createGround(options, { clock, events, open: openForBuild })
+  const ground = createGround(options, { clock, account, events, open: openForBuild })
   const { machine } = ground.wall
   const records = openRecords({ ...ground, level: () => machine.level, onFailed: events.tellOfAudit })
   const { audit, notary } = records
@@ -66,11 +67,12 @@ export function createParts(
 
 interface GroundParts {
   readonly clock: Clock
+  readonly account: HostAccount
   readonly events: Events
   readonly open: BuildGround['open']
 }
 
-function createGround(options: ParsedOptions, { clock, events, open }: GroundParts): EngineGround {
+function createGround(options: ParsedOptions, { clock, account, events, open }: GroundParts): EngineGround {
   const { access, uidRange, minimumProtection: minimum, toolchains } = options
   const offersPolicies = access.networks?.some((kind) => kind.endsWith('policy')) === true
   const machine = new Machine({ uidRange, offersPolicies, onSwept: events.tellOfSwept })
@@ -79,7 +81,7 @@ function createGround(options: ParsedOptions, { clock, events, open }: GroundPar
   const { folder, bytesMax = environmentBytesUsual, packageHosts = [] } = options.environments
   const pythonVersion = () => found.pythonOf({ isOwnView: machine.wall === 'namespaces' })?.version ?? null
   return {
-    ...{ options, clock, wall: { machine, minimum, onRefusal } },
+    ...{ options, clock, account, wall: { machine, minimum, onRefusal } },
     toolchains: found,
     environments: new Environments({
       folder: () => folder ?? usualFolder(),

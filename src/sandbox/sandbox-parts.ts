@@ -1,4 +1,5 @@
 /** The parts of a sandbox: its caller's checked options, and what the engine provides. */
+import type { HostAccount } from '../core/host-account.ts'
 import type { Clamp } from '../core/limits.ts'
 import type { Notary } from '../observe/notary.ts'
 import type { Governor } from '../policy/governor.ts'
@@ -9,6 +10,7 @@ import type { Variables } from './types.ts'
 export interface SandboxParts extends SpacesParts {
   readonly id: string
   readonly client: string | undefined
+  readonly account: HostAccount
   readonly governor: Governor
   readonly notary: Notary | undefined
   readonly clamps: readonly Clamp[]

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
 import { createLazaret } from '../support/create-lazaret.ts'
+import { heldKinds } from '../../src/core/host-account.ts'
 import { LazaretMetrics } from '../../src/observe/metrics/index.ts'
 
 interface Family {
@@ -54,6 +55,8 @@ test('the metrics contain runs, refusals, durations, queues and pools, but no na
   const [pool] = families.get('lazaret_pool_workers')?.metrics ?? []
   assert.deepEqual(Object.keys(pool?.labels ?? {}), ['runtime', 'language', 'state'])
   assert.equal(families.get('lazaret_pool_workers')?.type, 'GAUGE')
+  const kinds = families.get('lazaret_held_bytes')?.metrics.map(({ labels }) => labels?.['kind'])
+  assert.deepEqual(kinds, heldKinds)
   // A second request must not count current values twice.
   const again = parse(await metrics.page(lazaret)).find(({ name }) => name === 'lazaret_pool_runs')
   assert.deepEqual(again, families.get('lazaret_pool_runs'))

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import type { LazaretError } from '../../src/core/errors/errors.ts'
 import { Room } from '../../src/policy/room.ts'
 import type { Place, RoomParts, Wish } from '../../src/policy/room.ts'
-import { availableMemory, resolveRoom } from '../../src/policy/room-size.ts'
+import { availableMemory, resolveHeldBytes, resolveRoom } from '../../src/policy/room-size.ts'
 import { FakeClock } from '../pool/fake-worker.ts'
 import { formatDelay, measureLoop } from '../support/machine/loop-delay.ts'
 
@@ -231,4 +231,18 @@ test('the sizes follow the machine unless the operator names them', () => {
     [0.75 * 1024 ** 3, 10_000, 600_000],
   )
   assert.ok(availableMemory() > 0)
+})
+
+test('clients may make the process hold a part of what is available and of the heap', () => {
+  const heldOf = (availableBytes: number, heapBytes: number) =>
+    resolveHeldBytes({}, () => availableBytes, heapBytes) / 1024 ** 2
+  const GiB = 1024 ** 3
+  assert.deepEqual(
+    [heldOf(8 * GiB, 8 * GiB), heldOf(16 * GiB, 2 * GiB), heldOf(GiB / 4, GiB / 2)],
+    [1024, 512, 64],
+  )
+  assert.equal(
+    resolveHeldBytes({ heldBytesMax: 7 }, () => assert.fail('nobody asks')),
+    7,
+  )
 })

@@ -19,7 +19,7 @@ export const optionSamples: Required<LazaretOptions> = {
     workspaces: ['/srv'],
     readable: ['/usr'],
   },
-  queue: { runningMax: 3, memoryTotalBytes: 2 ** 30, waitingMax: 9, waitMs: 1000 },
+  queue: { runningMax: 3, memoryTotalBytes: 2 ** 30, waitingMax: 9, waitMs: 1000, heldBytesMax: 2 ** 26 },
   rate: { perMinute: 30 },
   breaker: { failureShareMax: 0.4, resultsMax: 50, resultsMin: 5, coolDownMs: 1000 },
   uidRange: { first: 100_000, count: 65_536 },

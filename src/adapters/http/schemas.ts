@@ -280,7 +280,12 @@ export const schemas = {
   Waited: z.strictObject({ exitCode: z.int().optional(), line: z.string().optional() }),
   File: z.union([fileInfo, z.strictObject({ entries: z.array(fileInfo), isComplete: z.boolean() })]),
   Uploaded: z.strictObject({ entries: z.int(), bytes: count }),
-  Stats: z.strictObject({ running: z.int(), waiting: z.int(), pools: z.array(z.looseObject({})) }),
+  Stats: z.strictObject({
+    running: z.int(),
+    waiting: z.int(),
+    pools: z.array(z.looseObject({})),
+    held: z.strictObject({ bytes: count, bytesMax: count, kinds: z.record(z.string(), count) }),
+  }),
   Probe: z.looseObject({ level: z.string(), layers: z.array(z.looseObject({})) }),
   OpenApi: z.looseObject({ openapi: z.string() }),
   Problem: problem,

@@ -1,26 +1,29 @@
 /** Creates the policy from the operator's options. */
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { HostAccount } from '../../core/host-account.ts'
 import { policyOf } from '../../policy/admit.ts'
 import type { Policy } from '../../policy/admit.ts'
 import { createBreakers } from '../../policy/breaking.ts'
 import { RateLimiter } from '../../policy/rate-limiter.ts'
 import { Room } from '../../policy/room.ts'
-import { availableMemory, resolveRoom, withinRoom } from '../../policy/room-size.ts'
+import { availableMemory, resolveHeldBytes, resolveRoom, withinRoom } from '../../policy/room-size.ts'
 import type { ParsedOptions } from './options.ts'
 
 interface OpenRoom {
   readonly room: Room
+  readonly account: HostAccount
   readonly clock: Clock
   readonly options: ParsedOptions
 }
 
-/** The room for all work. The returned options have its size, and no ceiling above it. */
+/** The room for all work, and the account of what clients make the host hold. The returned options have its size, and no ceiling above it. */
 export function openRoom(parsed: ParsedOptions): OpenRoom {
   const { clock = systemClock } = parsed
   const size = resolveRoom(parsed.queue, availableMemory)
   const options = { ...parsed, queue: size, ceilings: withinRoom(parsed.ceilings, size) }
-  return { room: new Room({ ...size, clock }), clock, options }
+  const account = new HostAccount(resolveHeldBytes(parsed.queue, availableMemory))
+  return { room: new Room({ ...size, clock }), account, clock, options }
 }
 
 export function createPolicy(

@@ -135,7 +135,11 @@ export const optionTable: OptionTable = {
   },
   queue: {
     schema: () =>
-      z.strictObject({ ...queueFields, memoryTotalBytes: limitsSchema.shape.memoryBytes.optional() }),
+      z.strictObject({
+        ...queueFields,
+        memoryTotalBytes: limitsSchema.shape.memoryBytes.optional(),
+        heldBytesMax: z.int().min(1).optional(),
+      }),
     usual: {},
     files: 'trusted',
   },

@@ -17,6 +17,7 @@ export interface MeasuredLazaret {
       readonly served: number
       readonly missed: number
     }[]
+    readonly held: { readonly kinds: Readonly<Record<string, number>> }
   }
 }
 
@@ -83,10 +84,11 @@ export class LazaretMetrics {
   }
 
   #look(lazaret: MeasuredLazaret): void {
-    const { running, waiting, workers, taken } = this.#gauges
+    const { running, waiting, workers, taken, held } = this.#gauges
     const stats = lazaret.stats()
     running.set(stats.running)
     waiting.set(stats.waiting)
+    for (const [kind, bytes] of Object.entries(stats.held.kinds)) held.set({ kind }, bytes)
     workers.reset()
     taken.reset()
     // One runtime and language can have several pools, with different limits or modules.
@@ -163,6 +165,12 @@ function makeGauges(registry: Registry) {
     waiting: new Gauge({
       name: 'lazaret_runs_waiting',
       help: 'Runs that are queued for room or a worker, and sandboxes that are queued for room.',
+      registers,
+    }),
+    held: new Gauge({
+      name: 'lazaret_held_bytes',
+      help: 'Bytes that clients make the server hold.',
+      labelNames: ['kind'],
       registers,
     }),
     workers: new Gauge({

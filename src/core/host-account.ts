@@ -1,0 +1,114 @@
+/**
+ * The bytes that clients make this process hold: bodies that arrive, answers that are not taken yet, logs, output. Whoever
+ * holds bytes for a client reserves them first. A client holds no more than it leaves for others: one alone gets half of
+ * all bytes, so the next one finds room at once, whatever the first one does.
+ */
+import { LazaretError } from './errors/errors.ts'
+
+export const heldKinds = ['bodies', 'answers', 'logs', 'output'] as const
+export type HeldKind = (typeof heldKinds)[number]
+
+export interface HeldStats {
+  /** All kinds together. */
+  readonly bytes: number
+  readonly bytesMax: number
+  readonly kinds: Readonly<Record<HeldKind, number>>
+}
+
+/** Who makes the process hold what. */
+export interface Holding {
+  /** The name of a token, an MCP client, or the `client` of a request; those without a name are one client. */
+  readonly client: string | undefined
+  readonly kind: HeldKind
+}
+
+/** What is held now may be taken or dropped within this time. */
+const retryAfterMs = 1000
+
+export class HostAccount {
+  readonly #bytesMax: number
+  readonly #clients = new Map<string, number>()
+  readonly #kinds: Record<HeldKind, number> = { bodies: 0, answers: 0, logs: 0, output: 0 }
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /**
+   * Counts the bytes until the reservation is disposed. Throws CLIENT_QUEUE_FULL for a client that has its share, and
+   * QUEUE_FULL if others leave too little for one that has nothing.
+   */
+  reserve({ client = '', kind }: Holding, bytes = 0): Reservation {
+    const reservation = new Reservation({
+      add: (more) => this.#add(client, kind, more),
+      refusal: (more) => this.#refusal(client, more),
+    })
+    reservation.resize(bytes)
+    return reservation
+  }
+
+  get stats(): HeldStats {
+    return { bytes: this.#bytes, bytesMax: this.#bytesMax, kinds: { ...this.#kinds } }
+  }
+
+  /** Returns whether there is room. Giving back always succeeds. */
+  #add(client: string, kind: HeldKind, more: number): boolean {
+    const held = (this.#clients.get(client) ?? 0) + more
+    const all = this.#bytes + more
+    if (more > 0 && held > this.#bytesMax - all) return false
+    this.#bytes = all
+    this.#kinds[kind] += more
+    if (held === 0) this.#clients.delete(client)
+    else this.#clients.set(client, held)
+    return true
+  }
+
+  #refusal(client: string, more: number): LazaretError {
+    const code = this.#clients.has(client) ? 'CLIENT_QUEUE_FULL' : 'QUEUE_FULL'
+    return new LazaretError(code, {
+      message: 'The server holds as many bytes for clients as it may.',
+      hint: 'Send fewer or smaller requests at a time, and read the answers. The operator can raise `queue.heldBytesMax`.',
+      // More than a client alone may have never fits.
+      ...(more > this.#bytesMax / 2 ? { retryable: false } : { retryAfterMs }),
+    })
+  }
+}
+
+interface Counting {
+  readonly add: (more: number) => boolean
+  readonly refusal: (more: number) => LazaretError
+}
+
+/** Bytes that are held for a client, until it is disposed. It grows before more is held, and shrinks afterwards. */
+export class Reservation implements Disposable {
+  readonly #counting: Counting
+  #bytes = 0
+  #isOver = false
+
+  constructor(counting: Counting) {
+    this.#counting = counting
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Throws CLIENT_QUEUE_FULL and QUEUE_FULL. */
+  resize(bytes: number): void {
+    if (!this.tryResize(bytes)) throw this.#counting.refusal(bytes - this.#bytes)
+  }
+
+  /** Returns whether there is room; if not, it stays as it is. One that was disposed has room for nothing. */
+  tryResize(bytes: number): boolean {
+    if (this.#isOver) return bytes <= 0
+    if (!this.#counting.add(bytes - this.#bytes)) return false
+    this.#bytes = bytes
+    return true
+  }
+
+  [Symbol.dispose](): void {
+    this.tryResize(0)
+    this.#isOver = true
+  }
+}
