@@ -67,6 +67,21 @@ export function processorMs(): number {
   return (user + system) / 1000
 }
 
+/** What the event loop of this thread has had, in milliseconds. */
+export interface LoopTime {
+  /** The wall-clock time in which it did not wait for events. */
+  readonly activeMs: number
+  /** The processor time of its thread. */
+  readonly processorMs: number
+}
+
+export function loopTime(): LoopTime {
+  // The kernel brings the count of a running thread up to date only when that of the whole process is read. Otherwise
+  // the count may be one tick old.
+  process.cpuUsage()
+  return { activeMs: performance.eventLoopUtilization().active, processorMs: processorMs() }
+}
+
 /** Random bytes, each as a character below U+0100, because only text can cross between realms that share no objects. */
 export function randomText(bytes: number): string {
   return randomFillSync(Buffer.allocUnsafe(bytes)).toString('latin1')

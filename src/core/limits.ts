@@ -28,7 +28,7 @@ export interface Limits {
   /** How long one call of a host function may take. Default none (`null`). */
   readonly functionMs: number | null
   /**
-   * How long the run may keep the host's event loop busy: reading its messages, decoding its values, answering its
+   * Processor time of the host's event loop for the run: reading its messages, decoding its values, answering its
    * calls. Default 5 000.
    */
   readonly hostMs: number

@@ -137,8 +137,8 @@ export const limits: readonly Mutation[] = [
     defect: 'A run may keep the event loop of the host busy as long as it likes.',
     kind: 'limit',
     file: 'src/runtimes/channel/host-budget.ts',
-    find: '    this.#leftMs -= ms\n',
-    replace: '    this.#leftMs -= Math.min(ms, 0)\n',
+    find: '    this.#pendingMs += ms\n',
+    replace: '    this.#pendingMs += Math.min(ms, 0)\n',
     caughtBy: ['test/runtimes/host-budget.test.ts'],
   },
   {
