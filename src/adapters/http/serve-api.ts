@@ -203,7 +203,9 @@ class Requests {
     requireNoTokenInAddress(query)
     if (isConsolePath(path)) return serveConsole(path, request, response)
     if (path === '/healthz' || path === '/readyz' || path === '/metrics') {
-      if (!isLocal(request)) requireToken(tokens, request.headers.authorization, 'admin')
+      // Behind a proxy, callers from everywhere are local.
+      if (path === '/metrics' || !isLocal(request))
+        requireToken(tokens, request.headers.authorization, 'admin')
       const state = { isDraining: this.#draining.signal.aborted, lazaret: engine.lazaret, metrics }
       return serveState(path, { request, response }, state)
     }

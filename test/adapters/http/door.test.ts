@@ -196,7 +196,7 @@ test('`Expect: 100-continue` is refused without a token', async () => {
   )
 })
 
-test('health, readiness and metrics need no token on this machine, and allow no other method', async () => {
+test('health and readiness need no token on this machine, and allow no other method', async () => {
   await using here = await serveHere()
   for (const path of ['/healthz', '/readyz'])
     assert.deepEqual(
@@ -207,5 +207,13 @@ test('health, readiness and metrics need no token on this machine, and allow no 
       [200, 405],
     )
   assert.equal((await send(here.url, '/healthz', { headers: { host: 'evil.example' } })).status, 403)
-  assert.equal((await send(here.url, '/metrics', { token: null })).status, 404)
+})
+
+test('metrics need the scope `admin`, also on this machine: behind a proxy every caller comes from it', async () => {
+  await using here = await serveHere({ scopes: ['run', 'sandbox'] })
+  for (const headers of [{}, { 'x-forwarded-for': '203.0.113.7' }])
+    assert.equal((await send(here.url, '/metrics', { token: null, headers })).status, 401)
+  assert.equal((await send(here.url, '/metrics', { token: adaToken })).status, 403)
+  // The server of this test has no metrics.
+  assert.equal((await send(here.url, '/metrics', { token: bobToken })).status, 404)
 })
