@@ -107,8 +107,8 @@ export type LazaretEvent =
       readonly fix: string
     }
   /**
-   * Hosts that were killed had left cgroups or folders of runs behind, which are gone now. Cgroups are looked for when a
-   * Lazaret is created, folders when the machine first refuses namespaces.
+   * Hosts that were killed had left cgroups or folders behind, which are gone now. Cgroups and folders of the host itself
+   * are looked for when a Lazaret is created, folders of runs when the machine first refuses namespaces.
    */
   | {
       readonly type: 'leftovers-removed'

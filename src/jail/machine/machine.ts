@@ -19,6 +19,7 @@ import type { Place } from '../plan/place.ts'
 import type { ViewRefused, WallRefused } from '../launch/launch.ts'
 import { readHardLimit } from './hard-limits.ts'
 import { Leases } from './leases.ts'
+import { sweepPrivateFolders } from './private-folder.ts'
 import { Nursery } from '../launch/nursery.ts'
 import { ReadAhead } from '../view/read-ahead.ts'
 import { SharedFolders } from '../view/shared-folders.ts'
@@ -103,6 +104,7 @@ export class Machine {
     this.#cgroups = answer.parent
     this.cgroupReason = answer.reason ?? ''
     this.#tellOfSwept('cgroups', answer.sweptHosts)
+    this.#tellOfSwept('folders', sweepPrivateFolders())
     this.#ids = new UidAllocator(uidRange)
     this.limitFigures = {
       openFilesHard: readHardLimit('Max open files') ?? 1_048_576,

@@ -5,12 +5,14 @@
  */
 import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import { noRoom } from '../../core/errors/no-room.ts'
 import { endInOrder, endOnce } from '../../core/endings.ts'
 import { messageOf } from '../../core/primordials.ts'
 import { toHostName } from '../../jail/edge/host-names.ts'
+import { PrivateFolder } from '../../jail/machine/private-folder.ts'
 import { checkKeys, refuse } from '../checks.ts'
 import type { Unfinished } from '../commands/unfinished.ts'
 import type { FileProcess } from '../files/file-process.ts'
@@ -19,7 +21,6 @@ import type { Governed } from '../governed.ts'
 import type { Spaces } from '../spaces.ts'
 import { PortServer } from './port-server.ts'
 import type { PortPlace } from './port-server.ts'
-import { SocketFolder } from './socket-folder.ts'
 
 export interface ExposePortOptions {
   /** The host address to listen on. Default 127.0.0.1, which only programs of this machine can reach. */
@@ -72,7 +73,7 @@ export class ExposedPorts {
     const { host, outside, hosts, isSocket } = checkOptions(given)
     const begun = await this.#parts.governed.beginPort(port, isSocket ? 'unix' : host)
     const server = new PortServer(() => this.#dial(port), hosts)
-    let folder: SocketFolder | undefined
+    let folder: PrivateFolder | undefined
     const close = endOnce(async () => {
       this.#open.delete(close)
       await server.close()
@@ -82,8 +83,8 @@ export class ExposedPorts {
     try {
       this.#requireRoom()
       this.#open.add(close)
-      if (isSocket) folder = await SocketFolder.make()
-      const socketPath = folder?.socket
+      if (isSocket) folder = await PrivateFolder.make()
+      const socketPath = folder && join(folder.path, 'socket')
       await listen(server, socketPath === undefined ? { host, port: outside } : { path: socketPath })
       if (this.#isOver) throw new LazaretError('SANDBOX_GONE')
       const common = { port, close, [Symbol.asyncDispose]: close }

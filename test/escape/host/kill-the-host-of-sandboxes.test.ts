@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -21,6 +23,11 @@ function describeAlive(processes: readonly HostProcess[]): string | undefined {
   return left.length === 0 ? undefined : left.map(({ pid, name }) => `${pid} (${name})`).join(', ')
 }
 
+/** Of exposed ports. */
+function listSockets(): string[] {
+  return readdirSync(tmpdir()).filter((name) => existsSync(join(tmpdir(), name, 'socket')))
+}
+
 test('nothing is alive after a second, and the next host removes the rest', async () => {
   const program = join(import.meta.dirname, '../../support/hosts/host-of-sandboxes.ts')
   const host = spawn(process.execPath, [program, String(count)], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -37,6 +44,7 @@ test('nothing is alive after a second, and the next host removes the rest', asyn
     host.kill('SIGKILL')
     await ended
     await eventually(() => describeAlive(processes), deadMs)
+    assert.equal(listSockets().length, count)
   } finally {
     host.kill('SIGKILL')
   }
@@ -45,7 +53,7 @@ test('nothing is alive after a second, and the next host removes the rest', asyn
     await using sandbox = await next.sandbox()
     assert.equal((await sandbox.exec('echo next')).stdout, 'next\n')
   }
-  assert.deepEqual(listCgroups(new RegExp(`/lazaret-\\d+-${pid}-`)), [])
+  assert.deepEqual([listCgroups(new RegExp(`/lazaret-\\d+-${pid}-`)), listSockets()], [[], []])
 })
 
 test('destroy() during all kinds of work ends it, and every waiting call gets an error', async () => {

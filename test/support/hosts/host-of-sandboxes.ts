@@ -15,6 +15,7 @@ await Promise.all(
     const terminal = await sandbox.startProcess('echo up; cat', { tty: { columns: 80, rows: 24 } })
     await terminal.waitForLog('up')
     void sandbox.exec('sleep 300')
+    await sandbox.exposePort(3000, { socket: true })
     await new Promise<void>((resolve) => {
       const onOutput = () => resolve()
       void sandbox.exec('echo up; (setsid sleep 300 &); sleep 300', { env: { TOKEN: 'a' }, onOutput })

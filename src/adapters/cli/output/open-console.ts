@@ -3,9 +3,10 @@
  * arguments. So the browser gets a file that only its owner can read, which redirects to the link with the token.
  */
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+
+import { PrivateFolder } from '../../../jail/machine/private-folder.ts'
 
 /** Its disposal deletes the file; the browser stays open. */
 export async function openConsole(
@@ -13,8 +14,8 @@ export async function openConsole(
   token: string | undefined,
   warn: (message: string) => void,
 ): Promise<AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), 'lazaret-console-'))
-  const file = join(folder, 'console.html')
+  const folder = await PrivateFolder.make()
+  const file = join(folder.path, 'console.html')
   const link = token === undefined ? `${url}/` : `${url}/#token=${encodeURIComponent(token)}`
   const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${link}"><title>Lazaret</title>`
   await writeFile(file, page, { mode: 0o600 })
@@ -22,5 +23,5 @@ export async function openConsole(
   const child = spawn(program, [file], { stdio: 'ignore', detached: true })
   child.once('error', () => warn(`${program} cannot be started; open the link that was printed`))
   child.unref()
-  return { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
+  return folder
 }
