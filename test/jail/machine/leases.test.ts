@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Leases } from '../../../src/jail/machine/leases.ts'
+import { FakeClock } from '../../pool/fake-worker.ts'
 
 /** Something that can be returned once it is free. */
 function resource(name: string, log: string[]) {
@@ -39,4 +40,17 @@ test('what was never released is not returned by others', () => {
   leases.add(resource('kept', log).giveBack)
   leases.add(() => undefined)
   assert.deepEqual([log, leases.unreturned.length], [[], 2])
+})
+
+test('what could not be returned is tried again every second, although nothing else is taken', () => {
+  const clock = new FakeClock()
+  const leases = new Leases(clock)
+  const log: string[] = []
+  const one = resource('one', log)
+  assert.throws(leases.add(one.giveBack), /is in use/)
+  clock.advance(2000)
+  assert.deepEqual(log, ['one', 'one', 'one'])
+  one.isFree = true
+  clock.advance(5000)
+  assert.deepEqual([log.length, leases.unreturned], [4, []])
 })
