@@ -36,9 +36,10 @@ test('patterns that are slow to match, in many runs that end at the same time, d
   const request = { ...shell, code: files, collect: [costly, '**/7'], limits }
   const runs = () => Promise.all(Array.from({ length: 16 }, () => guests.run(request)))
   const results = await keepLoopFree('sixteen collections', runs)
-  for (const { files: collected = {}, outcome } of results) {
+  for (const { files: collected, outcome, truncated } of results) {
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
-    assert.equal(Object.keys(collected).length, 1)
+    // Matching has a deadline, which a slow machine reaches. Then the result says so.
+    assert.equal(Object.keys(collected).length, truncated.includes('files') ? 0 : 1)
   }
 })
 

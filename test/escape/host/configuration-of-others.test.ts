@@ -80,11 +80,8 @@ test('a clone of a repository whose configuration names an interpreter', async (
   assert.equal(wasExecuted(), true)
 })
 
-/** Each option that a file found in this folder or above may not set, and the others with a wider value than the current one. */
-const wide: Record<string, unknown> = {
-  ...Object.fromEntries(
-    optionRows.flatMap(([name, { files }]) => (files === 'trusted' ? [[name, optionSamples[name]]] : [])),
-  ),
+/** Wider values than the current ones. */
+const someWide: Record<string, unknown> = {
   readable: [{ host: '/etc', guest: '/shown' }],
   minimumProtection: 'none',
   uidRange: { first: 1_000, count: 65_536 },
@@ -93,13 +90,23 @@ const wide: Record<string, unknown> = {
   defaults: { wallMs: 86_400_000 },
 }
 
+/** Also each option that a file found in this folder or above may not set. */
+const wide: Record<string, unknown> = {
+  ...Object.fromEntries(
+    optionRows.flatMap(([name, { files }]) => (files === 'trusted' ? [[name, optionSamples[name]]] : [])),
+  ),
+  ...someWide,
+}
+
 test('a clone whose configuration shows folders, lowers the wall, takes ids, lifts limits', async () => {
   await using own = await createTemporaryFolder()
   mkdirSync(join(own.path, 'lazaret'))
   writeFileSync(join(own.path, 'lazaret', fileName), '{"ceilings":{"memoryBytes":1000000000}}', {
     mode: 0o644,
   })
-  for (const [key, value] of Object.entries(wide)) {
+  // The others of the first kind are in the next test.
+  const oneOfEachKind = { ...someWide, toolchains: { python: './tool' } }
+  for (const [key, value] of Object.entries(oneOfEachKind)) {
     plant(inFolder('clone'), { [key]: value })
     const args = ['run', '-l', 'shell', '-e', 'ls /shown']
     const env = { XDG_CONFIG_HOME: own.path }

@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 
 import { WithoutLayers } from '../../support/hosts/without-layer.ts'
 import type { Lacking } from '../../support/hosts/without-layer.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { checkoutRoot } from '../../support/sources/checkout.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -17,7 +18,7 @@ import os, time
 for _ in range(4500):
     if os.fork() == 0: os._exit(0)
 print('all are there', flush=True)
-time.sleep(20)`
+time.sleep(${ampleMs / 1000})`
 
 const noNamespaces: readonly Lacking[] = isRoot ? ['user-namespaces', 'sys-admin'] : ['user-namespaces']
 
@@ -30,7 +31,8 @@ for (const [where, lacking] of [
     import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'src/index.ts'))}
     const processesMax = 10_000
     const lazaret = createLazaret({ minimumProtection: 'restricted', ceilings: { processesMax } })
-    const { outcome } = await lazaret.run({ language: 'python', code: ${JSON.stringify(crowd)}, limits: { processesMax } })
+    const limits = { processesMax, wallMs: ${ampleMs} }
+    const { outcome } = await lazaret.run({ language: 'python', code: ${JSON.stringify(crowd)}, limits })
     await lazaret[Symbol.asyncDispose]()
     process.stdout.write(JSON.stringify(outcome))`
     const command = [process.execPath, '--input-type=module', '-e', program]

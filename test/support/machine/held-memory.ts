@@ -27,11 +27,16 @@ export function returnPages(): void {
 export function usedBytes(enough = 0): number {
   let used = readUsedBytes()
   for (let collections = 0; collections < collectionsMax && used >= enough; collections++) {
+    const before = used
     collect()
     used = readUsedBytes()
+    if (used > before - noiseBytes) break
   }
   return used
 }
+
+/** A collection that frees less has found no garbage. */
+const noiseBytes = 256 * 1024
 
 function readUsedBytes(): number {
   const { external, heapUsed } = process.memoryUsage()

@@ -82,9 +82,8 @@ export async function keepLoopFree<T>(
 ): Promise<T> {
   const seen: string[] = []
   while (seen.length < attemptsMax) {
-    const before = slowness()
     const { result, delay } = await measureLoop(work, growthMax)
-    const slower = (before + slowness()) / 2
+    const slower = delay.maxMs > delayMsMax ? slowness() : 1
     seen.push(`${formatDelay(delay)}, on a machine ${slower.toFixed(1)} times slower than idle`)
     if (delay.maxMs > delayMsMax * slower || (growthMax !== undefined && delay.growthBytes > growthMax))
       continue
