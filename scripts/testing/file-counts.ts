@@ -1,6 +1,6 @@
 /** Assigns tests to files: the events of a file arrive together, and its end last. */
 import type { TestEvent } from 'node:test/reporters'
-import { groupEnding, lastOfFile } from './plan/processes.ts'
+import { groupEnding } from './plan/processes.ts'
 import { readProcessorTimes } from './processor-time.ts'
 
 export interface FileResults {
@@ -35,7 +35,6 @@ export class FileCounts {
     if (event.type === 'test:summary' && event.data.file !== undefined && !isGroupEnd(event))
       return this.#finish(shortPath(event.data.file), event.data.duration_ms)
     if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined
-    if (isOfSharer(event) && event.data.name === lastOfFile) return undefined
     const isEnd = isOfSharer(event) && event.data.nesting === 0
     if (isSkipped(event)) this.#count('skipped')
     else if (isFailure(event)) this.#count('failed')

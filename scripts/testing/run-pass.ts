@@ -34,9 +34,6 @@ import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 /** Ends a test, or a hook, that waits for ever. */
 const testMs = 120_000
 
-/** The oldest Node's runner limits whole processes, and not the tests in them. */
-const processMs = 5 * 60_000
-
 const asUser = join(import.meta.dirname, 'as-user.ts')
 
 export async function runPass(planned: Pass): Promise<PassResults> {
@@ -170,13 +167,13 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   if (pass.files.length === 0) return noResults
   const { host } = folders
   const resultsFile = join(folders.results, 'results.json')
-  const processes = planProcesses(pass.files, { mayShare: pass.isOnOldest === true ? 'pure' : 'all' })
+  const processes = planProcesses(pass.files)
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
     '--test',
     `--import=${join(reporters, 'test-process.ts')}`,
     `--test-concurrency=${pass.processes}`,
-    `--test-timeout=${pass.isOnOldest === true ? processMs : testMs}`,
+    `--test-timeout=${testMs}`,
     `--test-reporter=${join(reporters, 'reporter.ts')}`,
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(reporters, 'results.ts')}`,

@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import { lastOfFile } from './plan/processes.ts'
 import { sayProcessorTime, usedHereMs } from './processor-time.ts'
 
 /** The time of a whole file; each test in it has its own limit. */
@@ -15,10 +14,6 @@ const fileMs = 15 * 60_000
 
 /** What the files share: a process without children, one with children, or a Lazaret with its cells. */
 export type Sharing = 'nothing' | 'process' | 'Lazaret'
-
-/** The first version whose runner waits for tests inside tests; older ones end them with the test around them. */
-const waitsSince = 24
-const waits = Number.parseInt(process.versions.node) >= waitsSince
 
 export async function testTogether(files: readonly string[], sharing: Sharing): Promise<void> {
   if (sharing === 'Lazaret') {
@@ -35,8 +30,6 @@ export async function testTogether(files: readonly string[], sharing: Sharing): 
         if (sharing === 'process') restoreTemporaryFolder()
         assert.deepEqual(namesOfChanges(before, lookAround(sharing)), [], unclean)
       })
-      // Tests in a test run one after another, so all others have ended with it.
-      if (!waits) await context.test(lastOfFile, () => {})
     })
   }
 }

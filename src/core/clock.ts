@@ -59,11 +59,11 @@ function kernelIdentifier(): string | undefined {
 }
 
 /**
- * Milliseconds of processor time that this thread has used, or on Node before 23.9 this process. Unlike wall-clock time
- * it does not advance while other processes have the processor, so it bounds work on a busy machine too.
+ * Milliseconds of processor time that this thread has used. Unlike wall-clock time it does not advance while other processes
+ * have the processor, so it bounds work on a busy machine too.
  */
 export function processorMs(): number {
-  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process)
+  const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 

@@ -107,10 +107,8 @@ test('every place on a list has files', () => {
 })
 
 test('every file runs in one process, its own or a shared one', () => {
-  for (const mayShare of ['all', 'pure'] as const) {
-    const planned = planProcesses(files, { mayShare }).flatMap((one) => one.files)
-    assert.deepEqual(planned.toSorted(), files.toSorted())
-  }
+  const planned = planProcesses(files).flatMap((one) => one.files)
+  assert.deepEqual(planned.toSorted(), files.toSorted())
 })
 
 test('a file that starts processes, threads or cells, even indirectly, is not pure', () => {

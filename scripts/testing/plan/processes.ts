@@ -16,14 +16,8 @@ export interface PlannedProcess {
 const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
 const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
 
-/** `pure` is for the oldest Node, where a process hung that several files of guests shared. */
-export function planProcesses(
-  files: readonly string[],
-  { mayShare }: { readonly mayShare: 'all' | 'pure' },
-): PlannedProcess[] {
-  const classIn = (file: string): TestClass =>
-    mayShare === 'all' || classOf(file) === 'pure' ? classOf(file) : 'alone'
-  const those = (wanted: TestClass) => files.filter((file) => classIn(file) === wanted)
+export function planProcesses(files: readonly string[]): PlannedProcess[] {
+  const those = (wanted: TestClass) => files.filter((file) => classOf(file) === wanted)
   return [
     ...divide('by turns', those('by turns')),
     ...divide('shared', those('shared')),
@@ -54,9 +48,6 @@ export function writeProcesses(
     return path
   })
 }
-
-/** The test that is added at the end of each file where the runner does not wait for nested tests. */
-export const lastOfFile = '(the last of its file)'
 
 /** The ending of the name of a file that runs several test files. */
 export const groupEnding = '.group.mjs'

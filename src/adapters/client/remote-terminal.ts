@@ -31,6 +31,8 @@ const protocolName = 'lazaret.terminal'
 const tokenPrefix = 'lazaret.bearer.'
 /** The server accepts frames of up to 64 KiB. */
 const frameBytesMax = 32 * 1024
+/** A server that starts a shell answers within a second or two; one that accepts and then says nothing is lost. */
+const startMs = 60_000
 
 interface Told {
   readonly type: string
@@ -66,7 +68,12 @@ export async function openRemoteTerminal(
   }
   socket.addEventListener('close', lose)
   socket.addEventListener('error', () => lose({}))
-  return toTerminal(socket, await started.promise, ended.promise)
+  const silence = setTimeout(() => {
+    lose({ reason: `The server has not started the terminal within ${startMs / 1000} s.` })
+    socket.close()
+  }, startMs)
+  const process = await started.promise.finally(() => clearTimeout(silence))
+  return toTerminal(socket, process, ended.promise)
 }
 
 function toTerminal(socket: WebSocket, process: string, ended: RemoteTerminal['ended']): RemoteTerminal {
