@@ -25,9 +25,12 @@ export interface Holding {
 /** What is held now may be taken or dropped within this time. */
 const retryAfterMs = 1000
 
+type Shrink = (bytes: number) => void
+
 export class HostAccount {
   readonly #bytesMax: number
   readonly #clients = new Map<string, number>()
+  readonly #shrinking = new Map<string, Set<Shrink>>()
   readonly #kinds: Record<HeldKind, number> = { bodies: 0, answers: 0, logs: 0, output: 0 }
   #bytes = 0
 
@@ -37,12 +40,14 @@ export class HostAccount {
 
   /**
    * Counts the bytes until the reservation is disposed. Throws CLIENT_QUEUE_FULL for a client that has its share, and
-   * QUEUE_FULL if others leave too little for one that has nothing.
+   * QUEUE_FULL if others leave too little for one that has nothing. `shrink` gives back what can be dropped, when the
+   * client needs that many bytes for something else.
    */
-  reserve({ client = '', kind }: Holding, bytes = 0): Reservation {
+  reserve({ client = '', kind }: Holding, bytes = 0, shrink?: Shrink): Reservation {
     const reservation = new Reservation({
       add: (more) => this.#add(client, kind, more),
       refusal: (more) => this.#refusal(client, more),
+      end: shrink === undefined ? () => undefined : this.#register(client, shrink),
     })
     reservation.resize(bytes)
     return reservation
@@ -54,14 +59,38 @@ export class HostAccount {
 
   /** Returns whether there is room. Giving back always succeeds. */
   #add(client: string, kind: HeldKind, more: number): boolean {
+    // What can be dropped makes room for everything but more of its kind.
+    if (more > 0 && more > this.#roomFor(client) && kind !== 'logs') this.#shrink(client, more)
+    if (more > 0 && more > this.#roomFor(client)) return false
     const held = (this.#clients.get(client) ?? 0) + more
-    const all = this.#bytes + more
-    if (more > 0 && held > this.#bytesMax - all) return false
-    this.#bytes = all
+    this.#bytes += more
     this.#kinds[kind] += more
     if (held === 0) this.#clients.delete(client)
     else this.#clients.set(client, held)
     return true
+  }
+
+  /** How much more the client may hold, which leaves as much for others as it then has. */
+  #roomFor(client: string): number {
+    return (this.#bytesMax - this.#bytes - (this.#clients.get(client) ?? 0)) / 2
+  }
+
+  /** Until the returned function is called. */
+  #register(client: string, shrink: Shrink): () => void {
+    const all = this.#shrinking.get(client) ?? new Set()
+    this.#shrinking.set(client, all.add(shrink))
+    return () => {
+      all.delete(shrink)
+      if (all.size === 0) this.#shrinking.delete(client)
+    }
+  }
+
+  #shrink(client: string, more: number): void {
+    for (const shrink of this.#shrinking.get(client) ?? []) {
+      const missing = more - this.#roomFor(client)
+      if (missing <= 0) return
+      shrink(missing)
+    }
   }
 
   #refusal(client: string, more: number): LazaretError {
@@ -78,6 +107,7 @@ export class HostAccount {
 interface Counting {
   readonly add: (more: number) => boolean
   readonly refusal: (more: number) => LazaretError
+  readonly end: () => void
 }
 
 /** Bytes that are held for a client, until it is disposed. It grows before more is held, and shrinks afterwards. */
@@ -108,7 +138,9 @@ export class Reservation implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    if (this.#isOver) return
     this.tryResize(0)
     this.#isOver = true
+    this.#counting.end()
   }
 }

@@ -8,12 +8,25 @@ import { TextBlocks } from './text-blocks.ts'
 
 export type Stream = OutputChunk['stream']
 
+/** Copies what it keeps of the bytes. */
+export interface OutputLog {
+  add(stream: Stream, bytes: Buffer, atMs: number): void
+}
+
+interface CaptureOptions {
+  /** Default true. */
+  readonly keeps?: boolean | undefined
+  /** Gets all output at once, whether or not the caller takes it. */
+  readonly log?: OutputLog | undefined
+}
+
 export class Capture {
   readonly #kept: Record<Stream, TextBlocks> = { stdout: new TextBlocks(), stderr: new TextBlocks() }
   /** Undefined if nobody listens. */
   readonly #decoders: Record<Stream, StringDecoder> | undefined
   readonly #delivery: Delivery
   readonly #keeps: boolean
+  readonly #log: OutputLog | undefined
   #bytes = 0
 
   /**
@@ -23,9 +36,10 @@ export class Capture {
   constructor(
     onOutput: RunHandles['onOutput'],
     listener: DeliveryListener,
-    { keeps = true }: { readonly keeps?: boolean | undefined } = {},
+    { keeps = true, log }: CaptureOptions = {},
   ) {
     this.#keeps = keeps
+    this.#log = log
     if (onOutput !== undefined)
       this.#decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') }
     this.#delivery = new Delivery(onOutput ?? (() => undefined), listener)
@@ -37,6 +51,7 @@ export class Capture {
 
   add(stream: Stream, view: Buffer, atMs: number): void {
     if (this.#keeps) this.#kept[stream].add(view)
+    this.#log?.add(stream, view, atMs)
     this.#bytes += view.length
     if (this.#decoders === undefined) return
     const bytes = Buffer.from(view)

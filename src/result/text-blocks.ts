@@ -1,6 +1,8 @@
 /** Decodes bytes a block at a time: the engine is slow with invalid UTF-8, and the event loop has to run in between. */
 import { StringDecoder } from 'node:string_decoder'
 
+import type { Steps } from '../core/steps.ts'
+
 const blockBytesMin = 1024
 /** The engine takes a millisecond to decode this many bytes of invalid UTF-8. */
 const blockBytesMax = 128 * 1024
@@ -45,7 +47,7 @@ export class TextBlocks {
 }
 
 /** The same for bytes that are complete, one block per step. */
-export function* decodeInBlocks(bytes: Buffer, encoding: 'utf8' | 'base64'): Generator<void, string> {
+export function* decodeInBlocks(bytes: Buffer, encoding: 'utf8' | 'base64'): Steps<string> {
   const decoder = new StringDecoder(encoding)
   let text = ''
   for (let at = 0; at < bytes.length; at += blockBytesMax) {

@@ -87,7 +87,8 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     this.#contexts = new Contexts({ spaces, governed, variables, ...parts.contexts })
     this.#jupyter = new Jupyter({ spaces, governed, variables, activity, ...parts.contexts })
     this.files = openFiles({ spaces, governed, unfinished })
-    this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
+    const { account } = parts
+    this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed, account, client })
     this.#ports = new ExposedPorts({ spaces, governed, unfinished })
     // The kernel or the machine's administrator may end it at any time.
     void spaces.user.cell.gone.then(() => this.#endInBackground())
@@ -279,6 +280,7 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
         () => this.#contexts.end(),
         () => this.#jupyter.end(),
         () => this.#spaces[Symbol.asyncDispose](),
+        () => this.#processes.end(),
       ])
     } catch (error) {
       this.#isStuck = true

@@ -1,6 +1,7 @@
 /** Processes of a sandbox on the server. */
 import type { OutputChunk } from '../../core/request.ts'
 import type { SignalName } from '../../sandbox/processes/signal-name.ts'
+import type { LogText } from '../../sandbox/processes/log.ts'
 import type { ProcessStatus, WaitOptions } from '../../sandbox/processes/processes.ts'
 import type { ProcessOptions } from '../../sandbox/types.ts'
 import { readEvents } from './read-events.ts'
@@ -24,7 +25,7 @@ export interface RemoteProcess {
   look(): Promise<ProcessState>
   /** Sends a signal to it and everything that it has started. Default SIGTERM. */
   kill(signal?: SignalName): Promise<void>
-  getLogs(): Promise<{ readonly stdout: string; readonly stderr: string }>
+  getLogs(): Promise<LogText>
   streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
   waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>
   waitForPort(port: number, options?: WaitOptions): Promise<void>

@@ -276,7 +276,11 @@ export const schemas = {
   Processes: z.strictObject({ processes: z.array(process) }),
   Port: z.strictObject({ port: z.int(), url: z.string() }),
   Killed: z.strictObject({ killed: z.union([z.boolean(), z.int()]) }),
-  Logs: z.strictObject({ stdout: z.string(), stderr: z.string() }),
+  Logs: z.strictObject({
+    stdout: z.string(),
+    stderr: z.string(),
+    truncated: z.array(z.enum(['stdout', 'stderr'])).optional(),
+  }),
   Waited: z.strictObject({ exitCode: z.int().optional(), line: z.string().optional() }),
   File: z.union([fileInfo, z.strictObject({ entries: z.array(fileInfo), isComplete: z.boolean() })]),
   Uploaded: z.strictObject({ entries: z.int(), bytes: count }),

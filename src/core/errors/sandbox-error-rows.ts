@@ -90,6 +90,14 @@ export const sandboxRows = {
     exitCode: 75,
     retryable: true,
   },
+  PATTERN_TOO_SLOW: {
+    kind: 'refusal',
+    message: 'Matching the regular expression against the output takes too long.',
+    hint: 'Wait for a text, or avoid repetitions in repetitions, such as `(a+)+`.',
+    httpStatus: 422,
+    exitCode: 65,
+    retryable: false,
+  },
   SECRETS_UNPROTECTED: {
     kind: 'refusal',
     message:

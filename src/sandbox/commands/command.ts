@@ -22,7 +22,9 @@ import { explainFailure } from '../../jail/launch/launch.ts'
 import { heldBy, limitMechanisms } from '../../jail/limits/plan-limits.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
 import type { Space } from '../../jail/cell/sandbox-cell.ts'
+import { Blocks } from '../../result/blocks.ts'
 import { Capture } from '../../result/capture.ts'
+import type { OutputLog } from '../../result/capture.ts'
 import { nothingKnown } from '../../result/exit.ts'
 import type { Exceeded, Exit, KillReason } from '../../result/exit.ts'
 import { settle } from '../../result/settle.ts'
@@ -48,6 +50,8 @@ export interface CommandParts {
 /** Options of a command. A shell that is started ahead gets them when its command begins. */
 export interface CommandWishes {
   readonly onOutput?: RunHandles['onOutput']
+  /** Gets its output, too. */
+  readonly log?: OutputLog | undefined
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** How its shell was started. Default `cold`. */
@@ -74,7 +78,7 @@ export class Command implements ProcessListener {
   readonly #parts: CommandParts
   readonly #id: number
   readonly #life = new ProcessLife<CommandEnd>()
-  readonly #state: Buffer[] = []
+  readonly #state = new Blocks()
   #capture = new Capture(undefined, noDelivery)
   #signal: AbortSignal | undefined
   #stateBytes = 0
@@ -119,7 +123,7 @@ export class Command implements ProcessListener {
   }
 
   /** Called when the command begins, which starts its time. */
-  begin({ onOutput, timeoutMs, signal, start = 'cold' }: CommandWishes): void {
+  begin({ onOutput, log, timeoutMs, signal, start = 'cold' }: CommandWishes): void {
     const { clock, space } = this.#parts
     this.#beganAt = clock.now()
     this.#start = start
@@ -129,7 +133,7 @@ export class Command implements ProcessListener {
       onEmpty: () => space.cell.holdOutput(this.#id, false),
       onFailure: (error: unknown) => this.#fail(error),
     }
-    this.#capture = new Capture(onOutput, listener, { keeps: this.#parts.isEndless !== true })
+    this.#capture = new Capture(onOutput, listener, { keeps: this.#parts.isEndless !== true, log })
     this.#signal = signal
     if (timeoutMs !== undefined) {
       this.#timeoutMs = timeoutMs
@@ -176,7 +180,9 @@ export class Command implements ProcessListener {
   onOutput(stream: GuestStream, bytes: Buffer): void {
     if (this.#life.isOver) return
     if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
-    else if ((this.#stateBytes += bytes.length) <= stateBytesMax) this.#state.push(Buffer.from(bytes))
+    // The state of a background process ends with it.
+    else if (this.#parts.isEndless !== true && (this.#stateBytes += bytes.length) <= stateBytesMax)
+      this.#state.add(bytes)
   }
 
   /** Without a cgroup the watchdog ends everything in the space. */
@@ -229,7 +235,7 @@ export class Command implements ProcessListener {
       }),
       truncated: (['stdout', 'stderr'] as const).filter((stream) => report.droppedBytes[stream] > 0),
       usage,
-      state: Buffer.concat(this.#state).toString('latin1'),
+      state: this.#state.join().toString('latin1'),
       wasKilled: outcome.kind === 'killed',
       evidence: this.#evidence(),
     }

@@ -1,31 +1,49 @@
 /**
  * Searches for a pattern in lines that a guest printed. A string is found here, in linear time. A caller's regular
- * expression on guest text can backtrack for an unlimited time, so a separate thread runs it, which is ended
- * with the wait.
+ * expression on guest text can backtrack for an unlimited time, so a thread runs it.
  */
-import { Worker } from 'node:worker_threads'
+import { Semaphore } from '../commands/semaphore.ts'
+import { searchThreads } from './search-threads.ts'
+import type { Search } from './search-threads.ts'
 
 export interface LineSearch extends AsyncDisposable {
-  /** The first matching line of the text; its last line counts, too, unless it is empty. Never resolves once disposed. */
-  find(text: string): Promise<string | undefined>
+  /**
+   * The first matching line of what it reads when its turn has come; the last one counts, too, unless it is empty.
+   * Never resolves once disposed. Throws PATTERN_TOO_SLOW.
+   */
+  find(read: () => Promise<Buffer>): Promise<string | undefined>
 }
 
-export function createLineSearch(pattern: string | RegExp): LineSearch {
-  return typeof pattern === 'string' ? new StringSearch(pattern) : new PatternSearch(pattern)
+/** Searches of one client take turns. */
+export function createLineSearch(pattern: string | RegExp, client: string): LineSearch {
+  return typeof pattern === 'string' ? new StringSearch(pattern) : new PatternSearch(pattern, client)
 }
+
+const lineEnd = 10
+/** Searches that hold bytes at one time. */
+const places = new Semaphore(2)
 
 class StringSearch implements LineSearch {
-  readonly #wanted: string
+  readonly #wanted: Buffer
   constructor(wanted: string) {
-    this.#wanted = wanted
+    this.#wanted = Buffer.from(wanted)
   }
 
-  find(text: string): Promise<string | undefined> {
-    const at = this.#wanted.includes('\n') ? -1 : text.indexOf(this.#wanted)
-    if (at < 0 || text === '') return Promise.resolve(undefined)
-    const end = text.indexOf('\n', at)
-    const start = text.lastIndexOf('\n', at - 1) + 1
-    return Promise.resolve(text.slice(at === 0 ? 0 : start, end < 0 ? text.length : end))
+  async find(read: () => Promise<Buffer>): Promise<string | undefined> {
+    const release = await places.acquire()
+    try {
+      return this.#findIn(await read())
+    } finally {
+      release()
+    }
+  }
+
+  #findIn(bytes: Buffer): string | undefined {
+    const at = this.#wanted.includes(lineEnd) || bytes.length === 0 ? -1 : bytes.indexOf(this.#wanted)
+    if (at < 0) return undefined
+    const end = bytes.indexOf(lineEnd, at)
+    const start = at === 0 ? 0 : bytes.lastIndexOf(lineEnd, at - 1) + 1
+    return bytes.toString('utf8', start, end < 0 ? bytes.length : end)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -33,47 +51,21 @@ class StringSearch implements LineSearch {
   }
 }
 
-const threadFile = new URL(
-  import.meta.url.endsWith('.ts') ? './line-search-thread.ts' : './line-search-thread.js',
-  import.meta.url,
-)
-
-/** Room for the lines of one search, which may be the whole log. */
-const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
-
 class PatternSearch implements LineSearch {
-  readonly #pattern: { readonly source: string; readonly flags: string }
-  #worker: Worker | undefined
-  #isOver = false
+  readonly #pattern: Pick<Search, 'source' | 'flags' | 'client'>
+  readonly #over = new AbortController()
+  readonly #release = searchThreads.hold()
 
-  constructor({ source, flags }: RegExp) {
-    this.#pattern = { source, flags }
+  constructor({ source, flags }: RegExp, client: string) {
+    this.#pattern = { source, flags, client }
   }
 
-  async find(text: string): Promise<string | undefined> {
-    // The wait may have ended already, and a thread that starts later would never be ended.
-    if (this.#isOver) return await new Promise<never>(() => undefined)
-    const worker = (this.#worker ??= this.#start())
-    const answer = Promise.withResolvers<string | undefined>()
-    worker.once('message', answer.resolve)
-    worker.once('error', answer.reject)
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- It is a thread, not a window.
-    worker.postMessage(text)
-    return await answer.promise.finally(() => worker.off('error', answer.reject))
+  find(read: () => Promise<Buffer>): Promise<string | undefined> {
+    return searchThreads.find({ ...this.#pattern, read, signal: this.#over.signal })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true
-    await this.#worker?.terminate()
-  }
-
-  #start(): Worker {
-    return new Worker(threadFile, {
-      workerData: this.#pattern,
-      env: {},
-      argv: [],
-      execArgv: [],
-      resourceLimits,
-    })
+    this.#over.abort()
+    await this.#release()
   }
 }

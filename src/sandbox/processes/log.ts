@@ -1,47 +1,83 @@
-/** The output of a process: its last part is kept, and followers get it piece by piece. */
+/**
+ * The output of a process: its last part is kept as bytes, and becomes text when somebody reads it. Followers get it chunk
+ * by chunk, and share the chunks.
+ */
 import type { OutputChunk } from '../../core/request.ts'
+import { runSteps } from '../../core/steps.ts'
 import type { Steps } from '../../core/steps.ts'
+import { decodeInBlocks } from '../../result/text-blocks.ts'
 import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
+import { followerTurns } from './follower-turns.ts'
+import type { LogRoom } from './log-room.ts'
+import { firstPlace, makeBatch, streams } from './log-batch.ts'
+import type { Batch, Place, StreamName } from './log-batch.ts'
+import { LogStream } from './log-stream.ts'
 
 export interface LogText {
   readonly stdout: string
   readonly stderr: string
+  /** The streams whose older output is no longer kept. Absent if all of it is. */
+  readonly truncated?: readonly StreamName[]
 }
 
-/** How much is kept of each stream; older output is dropped. */
-const keptBytes = 1024 * 1024
-/** The overhead of a piece besides its bytes: a process may print single bytes. */
-const pieceBytes = 64
 /** How much of an unfinished line is searched again. */
-const lineLengthMax = 64 * 1024
-
-/** Collecting this many takes a fraction of a millisecond. */
-const piecesPerStep = 512
-
-interface Piece {
-  /** Its place among the pieces of both streams, by arrival. */
-  readonly number: number
-  readonly chunk: OutputChunk
-}
+const lineBytesMax = 64 * 1024
+const lineEnd = 10
+/** Followers that keep up need one batch. */
+const sharedBatchesMax = 4
 
 export class Log {
-  readonly #kept = { stdout: new Pieces(), stderr: new Pieces() }
-  #count = 0
+  readonly #client: string
+  readonly #kept: Readonly<Record<StreamName, LogStream>>
+  /** The batches that followers have got last. */
+  readonly #shared = new Map<Place, Batch>()
+  #followers = 0
   #isOver = false
   #onNews = Promise.withResolvers<void>()
 
-  add(chunk: OutputChunk): void {
-    this.#kept[chunk.stream].add({ number: this.#count++, chunk })
+  constructor(room: Pick<LogRoom, 'reserve' | 'giveBack'>, client = '') {
+    this.#client = client
+    const parts = {
+      order: { newest: 0 },
+      reserve: (bytes: number) => room.reserve(bytes, this),
+      giveBack: (bytes: number) => room.giveBack(bytes),
+    }
+    this.#kept = { stdout: new LogStream(parts), stderr: new LogStream(parts) }
+  }
+
+  /** The memory that it takes. */
+  get bytes(): number {
+    return this.#kept.stdout.bytes + this.#kept.stderr.bytes
+  }
+
+  add(stream: StreamName, bytes: Buffer, atMs: number): void {
+    this.#kept[stream].add(bytes, atMs)
     this.#tell()
   }
 
   end(): void {
     this.#isOver = true
+    for (const stream of streams) this.#kept[stream].finish()
     this.#tell()
   }
 
+  /** Returns how much memory that frees. */
+  dropOldest(): number {
+    const { stdout, stderr } = this.#kept
+    return stdout.bytes < stderr.bytes
+      ? stderr.dropOldest() || stdout.dropOldest()
+      : stdout.dropOldest() || stderr.dropOldest()
+  }
+
   text(): LogText {
-    return { stdout: this.#kept.stdout.text(), stderr: this.#kept.stderr.text() }
+    return runSteps(this.textInSteps())
+  }
+
+  *textInSteps(): Steps<LogText> {
+    const truncated = streams.filter((stream) => !this.#kept[stream].isComplete)
+    const stdout = yield* decodeInBlocks(yield* this.#kept.stdout.copy(), 'utf8')
+    const stderr = yield* decodeInBlocks(yield* this.#kept.stderr.copy(), 'utf8')
+    return { stdout, stderr, ...(truncated.length > 0 && { truncated }) }
   }
 
   /** A slow reader misses output that has been dropped by then; the process does not wait for the reader. */
@@ -49,38 +85,46 @@ export class Log {
     const onAbort = () => this.#tell()
     const isAborted = () => signal?.aborted === true
     signal?.addEventListener('abort', onAbort, { once: true })
+    this.#followers++
     try {
-      for (let from = 0; !isAborted();) {
-        const piece = this.#next(from)
-        if (piece !== undefined) {
-          from = piece.number + 1
-          yield piece.chunk
-        } else if (this.#isOver) return
+      let place = firstPlace
+      for (let chunks = 1; !isAborted();) {
+        await followerTurns.next(this.#client, chunks)
+        const found = this.#batchFrom(place)
+        chunks = found?.chunks.length ?? 1
+        for (const chunk of found?.chunks ?? []) if (!isAborted()) yield chunk
+        if (found !== undefined) place = found.next
+        else if (this.#isOver) return
         else await this.#onNews.promise
       }
     } finally {
       signal?.removeEventListener('abort', onAbort)
+      if (--this.#followers === 0) this.#shared.clear()
     }
   }
 
   /**
-   * Yields what was printed since the last time, first to stdout, then to stderr, each from the start of a line. It reads
-   * once per pause, so the work is proportional to the output, however small its pieces are.
+   * Yields functions that read what was printed since the last time, of one stream after the other, each from the start
+   * of a line. It reads once per pause, so the work is proportional to the output, however small its pieces are.
    */
-  async *newLines(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<string> {
-    const begun = { stdout: '', stderr: '' }
+  async *newLines(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<() => Promise<Buffer>> {
+    const from = { stdout: 0, stderr: 0 }
+    const seen = { stdout: 0, stderr: 0 }
     const onAbort = () => this.#tell()
     signal.addEventListener('abort', onAbort, { once: true })
-    for (let from = 0; !signal.aborted;) {
+    while (!signal.aborted) {
       const news = this.#onNews.promise
       const isLast = this.#isOver
-      const before = this.#count
-      const texts = await loopTurns.perform(this.#gather(from, before, begun))
-      from = before
-      for (const stream of ['stdout', 'stderr'] as const) {
-        if (texts[stream] === begun[stream]) continue
-        yield texts[stream]
-        begun[stream] = texts[stream].slice(texts[stream].lastIndexOf('\n') + 1).slice(-lineLengthMax)
+      for (const stream of streams) {
+        const kept = this.#kept[stream]
+        if (kept.end === seen[stream]) continue
+        yield async () => {
+          const end = (seen[stream] = kept.end)
+          const bytes = await loopTurns.perform(kept.copy(from[stream]))
+          const begun = bytes.length - 1 - bytes.lastIndexOf(lineEnd)
+          from[stream] = end - Math.min(begun, lineBytesMax)
+          return bytes
+        }
       }
       if (isLast) return
       await news
@@ -88,23 +132,16 @@ export class Log {
     }
   }
 
-  /** Collects the pieces of a range of numbers, in steps, because many may wait for lines of the same flood. */
-  *#gather(from: number, before: number, begun: LogText): Steps<LogText> {
-    const texts = { ...begun }
-    let count = 0
-    for (let piece = this.#next(from); piece !== undefined; piece = this.#next(piece.number + 1)) {
-      if (piece.number >= before) break
-      texts[piece.chunk.stream] += piece.chunk.text
-      if (++count % piecesPerStep === 0) yield
-    }
-    return texts
-  }
-
-  #next(from: number): Piece | undefined {
-    const stdout = this.#kept.stdout.next(from)
-    const stderr = this.#kept.stderr.next(from)
-    if (stdout === undefined || stderr === undefined) return stdout ?? stderr
-    return stdout.number < stderr.number ? stdout : stderr
+  /** Undefined if there is nothing yet. Followers at the same place get the same chunks, even if more has come. */
+  #batchFrom(place: Place): Batch | undefined {
+    const known = this.#shared.get(place)
+    if (known !== undefined) return known
+    const made = makeBatch(this.#kept, place)
+    if (made === undefined) return undefined
+    this.#shared.set(place, made)
+    for (const oldest of this.#shared.keys())
+      if (this.#shared.size > sharedBatchesMax) this.#shared.delete(oldest)
+    return made
   }
 
   #tell(): void {
@@ -112,41 +149,4 @@ export class Log {
     this.#onNews = Promise.withResolvers()
     news.resolve()
   }
-}
-
-/** The pieces of one stream, the oldest first. */
-class Pieces {
-  #all: Piece[] = []
-  /** The index of the oldest kept piece. Removing one piece from a list of thousands would move all the others. */
-  #first = 0
-  #bytes = 0
-
-  add(piece: Piece): void {
-    this.#all.push(piece)
-    this.#bytes += costOf(piece)
-    while (this.#bytes > keptBytes && this.#first < this.#all.length - 1)
-      this.#bytes -= costOf(this.#all[this.#first++])
-    if (this.#first <= this.#all.length / 2) return
-    this.#all = this.#all.slice(this.#first)
-    this.#first = 0
-  }
-
-  text(): string {
-    return Buffer.concat(this.#all.slice(this.#first).map(({ chunk }) => chunk.bytes)).toString()
-  }
-
-  /** The first piece whose number is at least this. */
-  next(number: number): Piece | undefined {
-    let low = this.#first
-    for (let high = this.#all.length; low < high;) {
-      const middle = (low + high) >>> 1
-      if ((this.#all[middle]?.number ?? 0) < number) low = middle + 1
-      else high = middle
-    }
-    return this.#all[low]
-  }
-}
-
-function costOf(piece: Piece | undefined): number {
-  return piece === undefined ? 0 : piece.chunk.bytes.length + pieceBytes
 }

@@ -1,7 +1,7 @@
 /** The background processes of a sandbox: the running ones, and the last of the ended ones. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { noRoom } from '../../core/errors/no-room.ts'
-import type { OutputChunk } from '../../core/request.ts'
+import type { HostAccount } from '../../core/host-account.ts'
 import { endOfProgram } from '../../core/work-end.ts'
 import type { WorkEnd } from '../../core/work-end.ts'
 import type { TerminalSize } from '../../jail/cell/guest-process.ts'
@@ -11,6 +11,7 @@ import type { Command } from '../commands/command.ts'
 import type { CommandEnd } from '../commands/command-end.ts'
 import type { Governed } from '../governed.ts'
 import { Log } from './log.ts'
+import { LogRoom } from './log-room.ts'
 import { isListening } from '../ports/is-listening.ts'
 import { BackgroundProcess } from './processes.ts'
 import type { Session, SessionCommand } from '../sessions/session.ts'
@@ -24,6 +25,8 @@ export interface ProcessesParts {
   readonly sessions: Sessions
   readonly activity: Activity
   readonly governed: Governed
+  readonly account: HostAccount
+  readonly client: string | undefined
 }
 
 /** The checked options of a process. */
@@ -39,19 +42,30 @@ const endOf = (end: CommandEnd | undefined): WorkEnd =>
   end === undefined ? { outcome: 'killed' } : { ...endOfProgram(end.outcome), usage: end.usage }
 
 const runningMax = 48
-const historyMax = 256
+/** The ended processes that are remembered, and the characters of their commands together. */
+const history = { max: 256, charactersMax: 1024 * 1024 }
+/** At one time, of all logs of the sandbox. */
+export const readersMax = { followers: 64, searches: 64 }
 
 export class Processes {
   readonly #parts: ProcessesParts
   readonly #all = new Map<string, BackgroundProcess>()
+  readonly #logs: LogRoom
+  readonly #readers = { followers: 0, searches: 0 }
 
   constructor(parts: ProcessesParts) {
     this.#parts = parts
+    this.#logs = new LogRoom(parts.account, parts.client)
+  }
+
+  /** What its processes have printed no longer counts as held. */
+  end(): void {
+    this.#logs[Symbol.dispose]()
   }
 
   /** Resolves when it runs. */
   async start(command: string, given?: ProcessOptions): Promise<BackgroundProcess> {
-    const { spaces, sessions, governed } = this.#parts
+    const { spaces, sessions, governed, account, client } = this.#parts
     const { clock } = spaces.parts
     const { id: name, ...options } = checkKeys(given, ['id', ...execKeys])
     const line = checkCommand(command)
@@ -65,31 +79,34 @@ export class Processes {
         hint: 'Use `variables` for values that are not secret.',
       })
     const begun = await governed.beginProcess(line, variables)
+    const held = account.reserve({ client, kind: 'bodies' })
     try {
+      // A character takes up to two bytes.
+      held.resize(2 * line.length)
       // Others may have started while the policy decided.
       this.#requireRoom(id)
       const timeoutMs = timeout ?? undefined
       const wishes = { command: line, folder: cwd, stdin, variables, timeoutMs, signal, onOutput }
       const [process, handle] = this.#launch({ id, wishes, session: sessions.get(sessionId), tty })
-      void handle.ended.then((end) => begun.end(endOf(end))).catch(() => undefined)
+      const end = process.ended.catch(() => undefined)
+      void end.then(() => held[Symbol.dispose]())
+      void end.then((how) => begun.end(endOf(how))).catch(() => undefined)
       this.#keep(handle)
       return await process.started.then(() => handle)
     } catch (error) {
+      held[Symbol.dispose]()
       await begun.fail(error)
       throw error
     }
   }
 
   #launch({ id, wishes, session, tty }: Launch): readonly [Command, BackgroundProcess] {
-    const { spaces, activity } = this.#parts
+    const { spaces, activity, client } = this.#parts
     const { clock } = spaces.parts
-    const { command, stdin, onOutput } = wishes
-    const log = new Log()
-    const tell = (chunk: OutputChunk) => {
-      log.add(chunk)
-      return onOutput?.(chunk)
-    }
-    const told = { ...wishes, onOutput: tell }
+    const logs = this.#logs
+    const { command, stdin } = wishes
+    const log = new Log(logs, client)
+    const told = { ...wishes, log }
     const process =
       tty === undefined
         ? session.startConcurrent(told, { isBackground: true })
@@ -97,11 +114,27 @@ export class Processes {
     const handle = new BackgroundProcess({
       ...{ id, command, process, log },
       takesInput: stdin === undefined || tty !== undefined,
+      client: client ?? '',
       isListening: (port) => isListening(spaces, port),
       enter: () => activity.enter(),
+      follow: () => this.#take('followers'),
+      search: () => this.#take('searches'),
       after: (ms, callback) => clock.after(ms, callback),
     })
+    this.#logs.add(log)
+    void handle.ended.then(() => this.#logs.end(log))
     return [process, handle]
+  }
+
+  /** Counts a reader until the returned function is called. Throws QUEUE_FULL. */
+  #take(what: keyof typeof readersMax): () => void {
+    if (this.#readers[what] >= readersMax[what])
+      throw noRoom(
+        `The logs of the sandbox already have ${readersMax[what]} ${what}.`,
+        'End a `streamLogs()`, a terminal or a `waitForLog()` of the sandbox.',
+      )
+    this.#readers[what]++
+    return () => this.#readers[what]--
   }
 
   list(): BackgroundProcess[] {
@@ -138,8 +171,19 @@ export class Processes {
 
   /** Forgets the oldest ended ones. */
   #keep(process: BackgroundProcess): void {
+    this.#forget(process.id)
     this.#all.set(process.id, process)
-    for (const [id, { status }] of this.#all)
-      if (this.#all.size > historyMax && status !== 'running') this.#all.delete(id)
+    const ended = this.list().filter(({ status }) => status !== 'running')
+    let characters = ended.reduce((sum, { command }) => sum + command.length, 0)
+    for (const { id, command } of ended) {
+      if (this.#all.size <= history.max && characters <= history.charactersMax) return
+      characters -= command.length
+      this.#forget(id)
+    }
+  }
+
+  #forget(id: string): void {
+    this.#all.get(id)?.dropLog(this.#logs)
+    this.#all.delete(id)
   }
 }

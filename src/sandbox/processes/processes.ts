@@ -16,8 +16,16 @@ import {
 } from '../checks.ts'
 import type { Command } from '../commands/command.ts'
 import type { CommandEnd } from '../commands/command-end.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { createLineSearch } from './line-search.ts'
 import type { Log, LogText } from './log.ts'
+import type { LogRoom } from './log-room.ts'
+import type { Steps } from '../../core/steps.ts'
+
+/** Without blocking the event loop: text that is not UTF-8 takes the engine long to decode. */
+export async function readLogs(process: SandboxProcess): Promise<LogText> {
+  return process instanceof BackgroundProcess ? loopTurns.perform(process.logsInSteps()) : process.getLogs()
+}
 
 /** Options for Lazaret's own servers, whose client may disconnect while it waits. */
 export interface EndableWait extends WaitOptions {
@@ -44,9 +52,16 @@ export interface SandboxProcess {
   readonly exitCode: number | undefined
   /** Sends a signal to it and everything that it has started. Default SIGTERM; SIGKILL ends all of them. */
   kill(signal?: SignalName): void
-  /** The end of its output: at most 1 MiB of each stream. */
+  /**
+   * The end of its output: at most 1 MiB of each stream. All ended processes of a sandbox together keep at most 16 MiB:
+   * those that ended last, and less if the client makes Lazaret hold much else.
+   */
   getLogs(): LogText
-  /** Its earlier and later output, until it ends. */
+  /**
+   * Its earlier and later output, until it ends. The chunks of a reader that is slow, or one of many, are longer.
+   *
+   * @throws {LazaretError} QUEUE_FULL if the logs of the sandbox have 64 readers already.
+   */
   streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
   /** Resolves with its exit code. */
   waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>
@@ -54,7 +69,9 @@ export interface SandboxProcess {
   waitForPort(port: number, options?: WaitOptions): Promise<void>
   /**
    * Resolves with the first matching line of its earlier or later output; of an unfinished line, with the last
-   * 64 KiB. A regular expression is matched in its own thread, which the timeout ends.
+   * 64 KiB. A regular expression is matched in a thread, in the last 64 KiB of each line.
+   *
+   * @throws {LazaretError} PROCESS_ENDED, WAIT_TIMED_OUT, PATTERN_TOO_SLOW; QUEUE_FULL if 64 calls wait in the sandbox.
    */
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
   /**
@@ -76,6 +93,11 @@ export interface ProcessParts {
   readonly isListening: (port: number) => Promise<boolean>
   /** Marks that a caller waits for something, until the returned function is called. */
   readonly enter: () => () => void
+  /** Count a follower or a search of its log, until the returned function is called. Throw QUEUE_FULL. */
+  readonly follow: () => () => void
+  readonly search: () => () => void
+  /** Searches of one client take turns. */
+  readonly client: string
   readonly after: (ms: number, callback: () => void) => () => void
 }
 
@@ -87,38 +109,35 @@ const logPauseMs = 5
 export class BackgroundProcess implements SandboxProcess {
   readonly id: string
   readonly command: string
-  readonly #parts: ProcessParts
-  readonly #ended: Promise<CommandEnd | undefined>
-  #end: CommandEnd | undefined
-  #isOver = false
+  /** Resolves when it has ended, and its output has been read. */
+  readonly ended: Promise<void>
+  readonly #parts: Omit<ProcessParts, 'process'>
+  /** Undefined when it has ended: of hundreds of ended processes only little is kept. */
+  #process: Command | undefined
+  #pid = 0
+  #end: { readonly status: Exclude<ProcessStatus, 'running'>; readonly exitCode: number } | undefined
 
-  constructor(parts: ProcessParts) {
+  constructor({ process, ...parts }: ProcessParts) {
     this.#parts = parts
+    this.#process = process
     this.id = parts.id
     this.command = parts.command
-    this.#ended = parts.process.ended.then(
+    this.ended = process.ended.then(
       (end) => this.#finish(end),
       () => this.#finish(undefined),
     )
   }
 
-  /** Resolves when it has ended, and its output has been read. */
-  get ended(): Promise<CommandEnd | undefined> {
-    return this.#ended
-  }
-
   get pid(): number {
-    return this.#parts.process.pid
+    return this.#process?.pid ?? this.#pid
   }
 
   get status(): ProcessStatus {
-    if (!this.#isOver) return 'running'
-    if (this.#end === undefined || this.#end.outcome.kind !== 'completed') return 'killed'
-    return this.#end.exitCode === 0 ? 'completed' : 'failed'
+    return this.#end?.status ?? 'running'
   }
 
   get exitCode(): number | undefined {
-    return this.#isOver ? (this.#end?.exitCode ?? 137) : undefined
+    return this.#end?.exitCode
   }
 
   /** Its JSON form, for `JSON.stringify()`. */
@@ -128,22 +147,40 @@ export class BackgroundProcess implements SandboxProcess {
   }
 
   kill(signal: SignalName = 'SIGTERM'): void {
-    if (checkSignal(signal) === 'SIGKILL') this.#parts.process.kill()
-    else this.#parts.process.signal(signal)
+    if (checkSignal(signal) === 'SIGKILL') this.#process?.kill()
+    else this.#process?.signal(signal)
   }
 
   getLogs(): LogText {
     return this.#parts.log.text()
   }
 
-  async *streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputChunk> {
+  /** For `readLogs`. */
+  logsInSteps(): Steps<LogText> {
+    return this.#parts.log.textInSteps()
+  }
+
+  /** Nobody can find it any more. */
+  dropLog(room: LogRoom): void {
+    room.remove(this.#parts.log)
+  }
+
+  streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputChunk> {
     const { signal } = checkKeys(options, ['signal'])
     checkAbort(signal)
+    // Throws if there are too many. It counts as one when it is read.
+    this.#parts.follow()()
+    return this.#stream(signal)
+  }
+
+  async *#stream(signal: AbortSignal | undefined): AsyncGenerator<OutputChunk> {
+    const unfollow = this.#parts.follow()
     const leave = this.#parts.enter()
     try {
       yield* this.#parts.log.follow(signal)
     } finally {
       leave()
+      unfollow()
     }
   }
 
@@ -157,7 +194,7 @@ export class BackgroundProcess implements SandboxProcess {
     const wanted = { is: true }
     const look = async () => {
       while (wanted.is && !(await this.#isListening(port))) {
-        if (this.#isOver) throw this.#tooEarly(`anything listened on port ${port}`)
+        if (this.#end !== undefined) throw this.#tooEarly(`anything listened on port ${port}`)
         await new Promise<void>((resolve) => this.#parts.after(portPauseMs, resolve))
       }
     }
@@ -169,12 +206,15 @@ export class BackgroundProcess implements SandboxProcess {
   }
 
   async waitForLog(pattern: string | RegExp, options: EndableWait = {}): Promise<{ readonly line: string }> {
-    await using search = createLineSearch(checkPattern(pattern))
+    const checked = checkPattern(pattern)
+    using entry = new DisposableStack()
+    entry.defer(this.#parts.search())
+    await using search = createLineSearch(checked, this.#parts.client)
     const abort = new AbortController()
     const pause = () => new Promise<void>((resolve) => this.#parts.after(logPauseMs, resolve))
     const look = async () => {
-      for await (const text of this.#parts.log.newLines(pause, abort.signal)) {
-        const line = await search.find(text)
+      for await (const read of this.#parts.log.newLines(pause, abort.signal)) {
+        const line = await search.find(read)
         if (line !== undefined) return { line }
       }
       throw this.#tooEarly('it printed such a line')
@@ -189,18 +229,22 @@ export class BackgroundProcess implements SandboxProcess {
   async write(text: string | Uint8Array): Promise<void> {
     if (!this.#parts.takesInput)
       throw refuse('write: its whole standard input was passed as `stdin` when it started')
-    await this.#parts.process.write(checkBytes(text))
+    const bytes = checkBytes(text)
+    await this.#process?.write(bytes)
   }
 
   resize(size: TerminalSize): void {
-    this.#parts.process.resize(checkSize(size))
+    const checked = checkSize(size)
+    this.#process?.resize(checked)
   }
 
-  #finish(end: CommandEnd | undefined): CommandEnd | undefined {
-    this.#end = end
-    this.#isOver = true
+  #finish(end: CommandEnd | undefined): void {
+    const exitCode = end?.exitCode ?? 137
+    const endedItself = exitCode === 0 ? 'completed' : 'failed'
+    this.#end = { exitCode, status: end?.outcome.kind === 'completed' ? endedItself : 'killed' }
+    this.#pid = this.pid
+    this.#process = undefined
     this.#parts.log.end()
-    return end
   }
 
   /** Once the process has ended, perhaps with its sandbox, no process is left to inspect. */
@@ -208,7 +252,7 @@ export class BackgroundProcess implements SandboxProcess {
     try {
       return await this.#parts.isListening(port)
     } catch (error) {
-      if (this.#isOver) return false
+      if (this.#end !== undefined) return false
       throw error
     }
   }

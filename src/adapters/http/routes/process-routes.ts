@@ -3,6 +3,7 @@ import { LazaretError } from '../../../core/errors/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
 import { isCheapPattern } from '../../../core/values/decode-leaf.ts'
 import type { SignalName } from '../../../sandbox/processes/signal-name.ts'
+import { readLogs } from '../../../sandbox/processes/processes.ts'
 import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
 import { commandEvents } from '../event-schemas.ts'
 import type { Exchange } from '../exchange.ts'
@@ -154,13 +155,13 @@ async function logs(exchange: Exchange, api: Api): Promise<void> {
   const { events, wantsEvents, signal: gone, parts } = exchange
   const found = processOf(exchange, api)
   if (!wantsEvents) {
-    await exchange.reply(200, found.getLogs())
+    await exchange.reply(200, await readLogs(found))
     return
   }
-  await events.send('started', { id: parts.id })
   // A follower must not delay the server's shutdown.
-  for await (const chunk of found.streamLogs({ signal: AbortSignal.any([gone, parts.draining]) }))
-    await events.send('output', toOutputEvent(chunk))
+  const chunks = found.streamLogs({ signal: AbortSignal.any([gone, parts.draining]) })
+  await events.send('started', { id: parts.id })
+  for await (const chunk of chunks) await events.send('output', toOutputEvent(chunk))
   if (!parts.draining.aborted) await events.send('result', describe(found))
   events.end()
 }
