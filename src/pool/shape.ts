@@ -99,9 +99,12 @@ export function zygoteKey(shape: WorkerShape): string {
 
 /**
  * Whether a request could be served by any parked worker. Its program has started already, so a request can only set
- * variables that nothing has read yet. Modules loaded ahead may have read any.
+ * variables that nothing has read yet, and bring files that the engine does not read at its start. Modules loaded ahead may
+ * have read any variable.
  */
-export function canBeParked({ env = {}, preload = [] }: RunSpec, runtime: Runtime): boolean {
+export function canBeParked({ env = {}, preload = [], files = {} }: RunSpec, runtime: Runtime): boolean {
+  const { startFiles } = runtime
+  if (startFiles !== undefined && Object.keys(files).some((path) => startFiles.test(path))) return false
   const names = Object.keys(env)
   if (runtime.parks === 'cell' || names.length === 0) return true
   return preload.length === 0 && names.every((name) => runtime.readsLate?.(name) === true)

@@ -24,6 +24,8 @@ export interface Program {
   readonly files: readonly ProgramFile[]
   /** Sent to the harness on the private channel; absent for runtimes without a harness. */
   readonly guestRequest?: GuestRequest
+  /** The working folder of a waiting program until its harness enters the workspace; absent if it starts there. */
+  readonly waitsIn?: string
   /** Data that the engine reserves before it runs anything: RLIMIT_DATA is this plus the memory limit. */
   readonly baseDataBytes: number
 }
@@ -89,6 +91,8 @@ export interface Runtime {
    * Absent if that is true of no variable.
    */
   readonly readsLate?: (name: string) => boolean
+  /** Matches the paths of a request's files that the engine itself reads at its start. Absent if there are none. */
+  readonly startFiles?: RegExp
   /** Throws RUNTIME_UNAVAILABLE with a hint if its toolchain is missing. */
   prepare(spec: RunSpec, limits: Limits, ground: Ground): Program
 }

@@ -3,16 +3,18 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
+import { bunRuntime } from '../../src/runtimes/bun/host.ts'
 import type { Lazaret, RunRequest, RunResult } from '../../src/index.ts'
 
 export type Run = (request: RunRequest) => Promise<RunResult>
 
 /**
  * Whether a parked worker can serve it with no visible difference from a cold start: a worker that gets its variables
- * later does not show them in /proc.
+ * later does not show them in /proc. Bun reads some files at its start.
  */
-export function canBeParked({ env, runtime }: RunRequest): boolean {
-  return env === undefined || runtime === 'shell'
+export function canBeParked({ env, runtime, files = {} }: RunRequest): boolean {
+  const areRead = Object.keys(files).some((path) => bunRuntime.startFiles?.test(path))
+  return runtime === 'shell' || (env === undefined && !areRead)
 }
 
 const forkedRuntimes = ['python', 'bun', 'node']

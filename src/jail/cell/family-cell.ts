@@ -40,6 +40,7 @@ export interface FamilyOptions {
   readonly program?: {
     readonly argv: readonly string[]
     readonly env: Readonly<Record<string, string>>
+    readonly folder?: string
   }
 }
 
@@ -67,6 +68,7 @@ export async function openFamily<T>(
       cgroupFolders: machine.cgroupFolders,
       argv: program?.argv ?? [],
       env: program?.env ?? {},
+      folder: program?.folder ?? shape.place.workspace,
     }
     const plan = planFamily(shape, ground, { family, facts: sourceFacts })
     await machine.sharedFolders.require(shape, plan, clock)

@@ -39,6 +39,8 @@ export interface ZygoteProgram {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly binds: readonly Bind[]
+  /** Its working folder, if that is not the workspace. */
+  readonly folder?: string
 }
 
 /** How long imports may take; a large library with compiled parts takes seconds on a busy machine. */

@@ -30,6 +30,7 @@ export interface Family {
   readonly relay?: RelayGround | undefined
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  readonly folder: string
 }
 
 /** `shape.guests` is the number of spaces at one time; the ground has one id more than that where it has its own. */
@@ -85,7 +86,7 @@ export function planFamily(
       folders: family.cgroupFolders.length,
       secret: family.secret,
       capabilities: capabilitiesOfZygote(identity.kind),
-      folder: shape.place.workspace,
+      folder: family.folder,
       argv: family.argv,
       env: family.env,
     },

@@ -30,6 +30,7 @@ export const bunRuntime: Runtime = {
   name: 'bun',
   languages: ['javascript', 'typescript'],
   parks: 'program',
+  startFiles: /^(?:\.env(?:\.[^/]*)?|bunfig\.toml)$/,
   toolchain: {
     find: (toolchains) => toolchains.bun(),
     fix({ libc }) {

@@ -19,6 +19,8 @@ export interface ParkRequest {
   readonly realm?: 'bare'
   /** Modules and packages to load ahead for the program. */
   readonly preload: readonly string[]
+  /** The workspace. Absent in a zygote's sample runs, which have none. */
+  readonly folder?: string
 }
 
 /** The request as the harness receives it. */

@@ -54,6 +54,8 @@ export function prepareJavaScript(
     },
     binds: [binary, build, manifestBind(), ...packages.map(({ bind }) => bind)],
     files: workspaceFiles(spec, place),
+    // Bun lists its working folder at its start, and would never see what is added to the workspace later.
+    waitsIn: dirname(`${harness}/${engine.harness}`),
     guestRequest: writeGuestRequest(
       spec.language === 'typescript' ? 'typescript' : 'javascript',
       spec,

@@ -12,6 +12,7 @@ import { installConsole } from './console/console.ts'
 import { exitNow, watchFailures } from './failures.ts'
 import { installGlobals } from './realm/globals.ts'
 import { inspectValue } from './console/inspect.ts'
+import { setProgramFolder } from './modules/positions.ts'
 import { installStackTraces } from './modules/stack.ts'
 
 async function run(request: GuestRequest): Promise<void> {
@@ -54,7 +55,10 @@ const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
 /** Loads and compiles what most runs need. Runs no guest code. */
-export async function loadAhead({ park: language, realm, preload }: ParkRequest): Promise<void> {
+export async function loadAhead({ park: language, realm, preload, folder }: ParkRequest): Promise<void> {
+  if (folder !== undefined) process.chdir(folder)
+  // Packages that are loaded ahead are above the workspace. Bun would remember the workspace as it is now, without files.
+  setProgramFolder('/')
   const sample = { language, code: '', args: [], resultBytes: 0 }
   // The run repeats this with its own values; the second time takes a tenth of the time.
   installGlobals(sample, undefined)
@@ -110,6 +114,10 @@ export async function serve({ load, awaitRequest }: Serving): Promise<void> {
   }
   send('{"type":"parked"}')
   awaitRequest?.()
+  if (first.folder !== undefined) {
+    process.chdir(first.folder)
+    setProgramFolder(first.folder)
+  }
   return start(readRequest())
 }
 

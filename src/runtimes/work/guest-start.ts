@@ -66,7 +66,8 @@ export function holdParked(program: Program, limits: Limits, on: GuestGround): L
 }
 
 export function parkSpec(program: Program, held: LimitPlan, on: GuestGround): SpawnSpec {
-  return { ...commonSpec(program, held, on), stdin: 'later' }
+  const folder = program.waitsIn ?? on.place.workspace
+  return { ...commonSpec(program, held, on), folder, stdin: 'later' }
 }
 
 /** For the run of a parked guest. `parked` has the limits with which it was started. */

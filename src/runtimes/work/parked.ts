@@ -92,7 +92,12 @@ export class ParkedWorker implements ReadyWorker {
         : await zygote.build(limits, edge)
     const on = { machine, ground: built.ground, place, zygote }
     const parked = holdParked(program, limits, on)
-    const startGuest = () => park && new WaitingGuest(built, parkSpec(program, parked, on), { park, clock })
+    const startGuest = () =>
+      park &&
+      new WaitingGuest(built, parkSpec(program, parked, on), {
+        park: { ...park, folder: place.workspace },
+        clock,
+      })
     const guest = await standWaiting(built, startGuest, context)
     return new ParkedWorker(built, program, { context, guest, parked })
   }

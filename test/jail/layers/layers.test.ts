@@ -61,7 +61,7 @@ test('a host folder that is shown without own inodes removes the layer of the ow
 })
 
 test('a space has all layers of a cell, some of them from the cell that it lies in', () => {
-  const parts = { name: 'f', secret: Buffer.alloc(32), argv: [], env: {} }
+  const parts = { name: 'f', secret: Buffer.alloc(32), argv: [], env: {}, folder: '/' }
   for (const ground of [ownGround, sharedGround]) {
     const family = planFamily(exampleShape, ground, {
       family: { ...parts, cgroupFolders: ground.cgroupJoins },

@@ -80,7 +80,14 @@ function plansOf(situation: Situation, { diskBytes }: Limits): readonly CellPlan
   if (situation.wall !== 'namespaces')
     return [planRestrictedCell({ ...shape, place: hostView(work) }, ground, work)]
   if (situation.start === 'cold' || situation.start === 'parked') return [planExample(ground, shape)]
-  const parts = { name: 'f', secret: Buffer.alloc(32), cgroupFolders: ground.cgroupJoins, argv: [], env: {} }
+  const parts = {
+    name: 'f',
+    secret: Buffer.alloc(32),
+    cgroupFolders: ground.cgroupJoins,
+    argv: [],
+    env: {},
+    folder: '/workspace',
+  }
   const family = planFamily(shape, ground, { family: parts, facts })
   const inside = { ...ground, guest: 0, cgroupJoins: ground.cgroupJoins.map(() => 'cell-1/tasks') }
   return situation.start === 'forked'

@@ -21,6 +21,7 @@ function family(ground: CellGround): CellPlan {
     cgroupFolders,
     argv: ['/usr/bin/python3'],
     env: { A: 'b' },
+    folder: '/workspace',
   }
   return planFamily(shape, ground, { family: parts, facts })
 }
@@ -111,7 +112,7 @@ for (const [who, ground] of Object.entries(grounds)) {
 
   test(`started ${who}, a template masks nothing and mounts nothing writable, because each space does`, () => {
     const template = planFamily({ ...shape, isTemplate: true }, ground, {
-      family: { name: 'f', secret: Buffer.alloc(32), cgroupFolders: [], argv: [], env: {} },
+      family: { name: 'f', secret: Buffer.alloc(32), cgroupFolders: [], argv: [], env: {}, folder: '/' },
       facts,
     })
     const mounted = (plan: CellPlan) => recordsOf(plan, 'mount').map(({ path }) => path)

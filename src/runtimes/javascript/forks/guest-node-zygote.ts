@@ -11,8 +11,8 @@ import { becomeAnother } from './become-another-node.ts'
 import { openNodeLibrary } from './node-library.ts'
 import { runZygote } from './zygote.ts'
 
-/** The index in argv of the first package, after the library, the language and the realm. */
-const packagesAt = 5
+/** The index in argv of the first package, after the library, the workspace, the language and the realm. */
+const packagesAt = 6
 const library = openNodeLibrary(process.argv[2] ?? '')
 const hasPackages = process.argv.length > packagesAt
 /** Called early: the generators are recognized by their state while they have produced few seeds. */

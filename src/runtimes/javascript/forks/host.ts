@@ -1,4 +1,5 @@
 /** Plans the program of a zygote of Bun or Node: the engine with the harness for zygotes (`zygote.ts`). */
+import { ownView } from '../../../jail/plan/place.ts'
 import type { ZygoteProgram } from '../../../jail/cell/zygote-cell.ts'
 import type { Program, ZygoteWishes } from '../../runtime.ts'
 import { findZygoteLibrary } from '../../packages/zygote-libraries.ts'
@@ -13,15 +14,25 @@ export interface Harnesses {
 
 /** The first argument is the program of a started worker. Throws RUNTIME_UNAVAILABLE if the package lacks the library. */
 export function planJavaScriptZygote(
-  { file, argv, env, binds }: Program,
+  { file, argv, env, binds, waitsIn }: Program,
   { guest, zygote }: Harnesses,
   { language, realm, preload, readable }: ZygoteWishes,
 ): ZygoteProgram {
   const harness = argv.findIndex((argument) => argument.endsWith(guest))
   const path = (argv[harness] ?? '').replace(guest, zygote)
   return {
-    argv: [file, ...argv.slice(1, harness), path, guestLibrary, language, realm, ...preload],
+    argv: [
+      file,
+      ...argv.slice(1, harness),
+      path,
+      guestLibrary,
+      ownView.workspace,
+      language,
+      realm,
+      ...preload,
+    ],
     env,
+    ...(waitsIn !== undefined && { folder: waitsIn }),
     binds: [...binds, { host: findZygoteLibrary('javascript-zygote'), guest: guestLibrary }, ...readable],
   }
 }

@@ -3,7 +3,7 @@
  * fork of it. The library (native/zygote) waits for requests on descriptor 3 and returns in each fork, confined like any
  * guest. The fork then continues like any harness. It first renews the state that would be the same in two guests.
  *
- * Started as `guest-<engine>-zygote.js <library> <language> <realm> <package>…`.
+ * Started as `guest-<engine>-zygote.js <library> <workspace> <language> <realm> <package>…`.
  */
 import type { GuestRequest, ParkRequest } from '../../channel/channel-protocol.ts'
 import { frame } from '../channel.ts'
@@ -53,11 +53,11 @@ const sampleRounds = 16
 
 /** Does not use a timer: in a timer's callback, Bun looks for unhandled rejections only after `beforeExit`. */
 export async function runZygote(engine: ForkableEngine): Promise<void> {
-  const [, , , park, realm, ...preload] = process.argv
+  const [, , , folder, park, realm, ...preload] = process.argv
   const { name, version, versionsTried, library } = engine
   if (!versionsTried.includes(version)) return refuse(`${name} ${version} has not been tested as a zygote`)
   try {
-    await loadAhead({ park, realm, preload } as ParkRequest)
+    await loadAhead({ folder, park, realm, preload } as ParkRequest)
   } catch (thrown) {
     return refuse(String(thrown))
   }

@@ -20,7 +20,10 @@ export function setCodeName(name: string): void {
 /** The prefix of all such names. */
 const nameStart = '<code'
 /** The file name that engines get for the program. They resolve its imports relative to this path. */
-export const programPath = `${process.cwd()}/${programName}`
+export let programPath = `${process.cwd()}/${programName}`
+export function setProgramFolder(folder: string): void {
+  programPath = `${folder === '/' ? '' : folder}/${programName}`
+}
 /**
  * Makes a script strict. Without the second statement, the directive would be the value of a program that has none. It is
  * on the guest's first line, so lines keep their numbers.

@@ -1,7 +1,7 @@
 /** The globals that the harness adds for the guest's program. */
 import type { GuestRequest } from '../../channel/channel-protocol.ts'
 import { define } from '../modules/define.ts'
-import { programName } from '../modules/positions.ts'
+import { programName, programPath } from '../modules/positions.ts'
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 const { defineProperty } = Object
@@ -12,7 +12,7 @@ const { defineProperty } = Object
  */
 export function installGlobals(request: GuestRequest, input: unknown): void {
   const folder = process.cwd()
-  const filename = `${folder}/${programName}`
+  const filename = programPath
   const module = { id: '.', filename, exports: {}, loaded: false, children: [], paths: [] }
   // Most programs never require anything, and the loader costs start time.
   const getRequire = once(() => {
