@@ -2,6 +2,7 @@
 import { toBase64 } from '../../core/values/base64.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { connectionLost } from './connection.ts'
+import { after } from './platform.ts'
 import type { SandboxConnection } from './sandbox-connection.ts'
 
 export interface TerminalOptions {
@@ -68,11 +69,11 @@ export async function openRemoteTerminal(
   }
   socket.addEventListener('close', lose)
   socket.addEventListener('error', () => lose({}))
-  const silence = setTimeout(() => {
+  const stopWaiting = after(startMs, () => {
     lose({ reason: `The server has not started the terminal within ${startMs / 1000} s.` })
     socket.close()
-  }, startMs)
-  const process = await started.promise.finally(() => clearTimeout(silence))
+  })
+  const process = await started.promise.finally(stopWaiting)
   return toTerminal(socket, process, ended.promise)
 }
 

@@ -17,7 +17,10 @@ interface OpenRoom {
   readonly options: ParsedOptions
 }
 
-/** The room for all work, and the account of what clients make the host hold. The returned options have its size, and no ceiling above it. */
+/**
+ * The room for all work, and the account of what clients make the host hold. The returned options have its size, and no ceiling
+ * above it.
+ */
 export function openRoom(parsed: ParsedOptions): OpenRoom {
   const { clock = systemClock } = parsed
   const size = resolveRoom(parsed.queue, availableMemory)
