@@ -107,12 +107,15 @@ def open_pipe_as_input():
 
 
 def open_input():
+    """Open stdin with every argument that the interpreter itself passes (`create_stdio` in pylifecycle.c)."""
     import io
 
     before = sys.stdin
     binary = io.open(0, "rb", closefd=False)
     binary.raw.name = "<stdin>"
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(binary, before.encoding, before.errors)
+    # On Linux lines keep their ends: `newline=None`, the default, would change them.
+    options = {"newline": "\n", "line_buffering": binary.isatty(), "write_through": before.write_through}
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(binary, before.encoding, before.errors, **options)
     sys.stdin.mode = "r"
 
 
