@@ -24,6 +24,6 @@ export interface ChannelListener {
   readonly onClear?: (waits: boolean) => void
   /** Whether the guest stays alive after its `end` message: more work may follow, see `next()`. */
   readonly isLasting?: boolean
-  /** For a harness without its own process: receives the messages that only such a harness sends. */
+  /** Receives the messages that only some harnesses send: those without their own process, and those of code contexts. */
   readonly onOther?: (fields: Message['fields']) => void
 }

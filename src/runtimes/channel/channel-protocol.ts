@@ -82,6 +82,8 @@ export type GuestMessage =
     }
   /** Removes the displays shown so far: at once, or with `wait` when the next display arrives. */
   | { readonly type: 'clear'; readonly wait: boolean }
+  /** In a code context: output or an error of this entry, which has ended, follows in the result of a later one. */
+  | { readonly type: 'late'; readonly entry: number }
   /**
    * The last message: the program has ended with this exit code, and all its output is written. The host does not wait for
    * the process to exit, which takes some milliseconds. Guest code that sends this message ends its own run.

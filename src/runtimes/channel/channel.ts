@@ -248,6 +248,7 @@ export class Channel {
         break
       case 'end':
         return () => this.#takeEnd(fields)
+      case 'late':
       case 'stopped':
       case 'denied':
       case 'used':

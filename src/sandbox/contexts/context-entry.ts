@@ -84,6 +84,8 @@ export class ContextEntry {
   #wasInterrupted = false
   #wasKilled = false
   #isOver = false
+  /** Whether earlier code has printed, displayed or failed meanwhile. */
+  #hasLateOutput = false
 
   constructor(parts: EntryParts, message: object) {
     const { process, clock, limits, functions } = parts
@@ -133,6 +135,7 @@ export class ContextEntry {
       ...tellCaller(this.#capture, this.#parts),
       onOutput: (from, bytes) => this.#take(from, bytes),
       onLost: (loss) => this.#lose(loss),
+      onOther: ({ type }) => (this.#hasLateOutput ||= type === 'late'),
       calls: this.#calls,
       isLasting: true,
     })
@@ -219,10 +222,12 @@ export class ContextEntry {
   }
 
   #describe(isStateKept: boolean): string | undefined {
-    if (isStateKept)
-      return this.#reason === null
-        ? undefined
-        : 'The code was interrupted. Variables, imports and functions are still there.'
+    if (isStateKept) {
+      const interrupted = 'The code was interrupted. Variables, imports and functions are still there.'
+      const late = 'Some of the output is from earlier code, which went on after its result.'
+      const notes = [...(this.#reason === null ? [] : [interrupted]), ...(this.#hasLateOutput ? [late] : [])]
+      return notes.length === 0 ? undefined : notes.join(' ')
+    }
     const fresh = 'The next code gets a fresh context, without variables, imports and functions.'
     if (!this.#wasKilled) return `The interpreter has ended. ${fresh}`
     return this.#wasInterrupted

@@ -73,7 +73,7 @@ export interface CodeResult extends RunResult {
   readonly context: string
   /** Whether variables, imports and functions still exist. If not, the next code gets a new context. */
   readonly isStateKept: boolean
-  /** Why they do not, or how the code was interrupted. */
+  /** Why they do not, how the code was interrupted, or that some of the output is from earlier code. */
   readonly note?: string
 }
 

@@ -60,10 +60,20 @@ export const javascriptScript: Script = [
   ['fromAwait + 1', { value: 7 }],
   ['await Promise.reject(new Error("rejected"))', { error: /Error: rejected/ }],
   ['for await (const n of (async function* () { yield 1; yield 2 })()) n', { value: 2 }],
-  ['Promise.reject(new Error("nobody caught")); 8', { value: 8, stderr: /nobody caught/ }],
+  // As in a run: a last statement that is a promise is awaited, and an uncaught error ends the code.
   [
-    'setTimeout(() => { throw new Error("later") }, 1); await new Promise((resolve) => setTimeout(resolve, 20)); 9',
-    { value: 9, stderr: /later/ },
+    '(async () => { await new Promise((done) => setTimeout(done, 5)); console.log("in"); return 5 })()',
+    { value: 5, stdout: 'in\n' },
+  ],
+  ['async function main() { await null; throw new Error("in main") }\nmain()', { error: /in main/ }],
+  ['promised = Promise.resolve(4)', { value: 4 }],
+  ['({ then(done) { done(13) } })', { value: 13 }],
+  ['({ then() { throw new Error("in then") } })', { error: /in then/ }],
+  ['void new Promise(() => {})', {}],
+  ['Promise.reject(new Error("nobody caught")); 8', { value: 8, error: /nobody caught/ }],
+  [
+    'setTimeout(() => { throw new Error("later") }, 1); await new Promise((done) => setTimeout(done, 20)); 9',
+    { error: /later/ },
   ],
   ['display({ "text/html": "<b>" }, { raw: true })', { shown: [['text/html']] }],
   ['display(x)', { shown: [['text/plain']] }],

@@ -12,8 +12,8 @@ const { captureStackTrace } = Error
 const now = performance.now.bind(performance)
 
 /** Replaces every method of the global console, and keeps its other properties. */
-export function installConsole(): void {
-  addMethods(console, { formatAll, inspectWith, tableText, traceText, now }, createPrint())
+export function installConsole(print: Print = createPrint()): void {
+  addMethods(console, { formatAll, inspectWith, tableText, traceText, now }, print)
 }
 
 function traceText(message: string, method: (...values: unknown[]) => void): string {

@@ -1,8 +1,12 @@
 /** A code context in JavaScript or TypeScript: many entries in turn, in the same global scope. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+import { utf8 } from '../../../core/primordials.ts'
 import { encodeValueToJson } from '../../../core/values/encode-value.ts'
 import type { AnswerListener } from '../answers.ts'
-import { send, sendEnd, sendError, sendValue } from '../channel.ts'
-import { installConsole } from '../console/console.ts'
+import { boundText, send, sendEnd, sendError, sendValue } from '../channel.ts'
+import { createPrint, installConsole } from '../console/console.ts'
+import { writeAll } from '../console/output.ts'
 import { define } from '../modules/define.ts'
 import { CompileError, reportError, reportSyntaxError } from '../errors.ts'
 import { listen } from '../failures.ts'
@@ -21,6 +25,7 @@ import { importsName, rewriteEntry } from './rewrite.ts'
 
 const soon = setImmediate
 const createFunction = Function
+const stderr = 2
 const interruptedExitCode = 130
 /** The number of entries for which stacks show positions as written. */
 const mapsMax = 1000
@@ -32,11 +37,17 @@ export class Context {
   readonly #running: Int32Array
   readonly #evaluator = new Evaluator()
   readonly #maps = new Map<number, MapPosition>()
+  /** The number of the entry to which the running code belongs, however late it runs. */
+  readonly #origin = new AsyncLocalStorage<number>()
+  /** The earlier entries whose output or errors have arrived since the last one began. */
+  readonly #late = new Set<number>()
   #displays: Displays
   #answers: AnswerListener | undefined
   #abandonCalls: () => void = () => undefined
   #entry = 0
   #code = ''
+  /** Whether an uncaught error has reached the top of the entry that runs. */
+  #hasFailed = false
 
   constructor(request: ContextRequest, running: Int32Array) {
     this.#request = request
@@ -51,11 +62,16 @@ export class Context {
     installStackTraces((position, entry = 0) => this.#maps.get(entry)?.(position) ?? position)
     installGlobals({ language, code: '', args: [], resultBytes }, undefined)
     Reflect.deleteProperty(globalThis, 'input')
-    installConsole()
+    const print = createPrint()
+    installConsole((level, text) => {
+      this.#tellLate()
+      print(level, text)
+    })
     define(globalThis, importsName, createImporter())
-    define(globalThis, 'display', (value: unknown, options?: DisplayOptions) =>
-      this.#displays.show(value, options),
-    )
+    define(globalThis, 'display', (value: unknown, options?: DisplayOptions) => {
+      this.#tellLate()
+      return this.#displays.show(value, options)
+    })
     define(globalThis, 'clearOutput', (options?: { readonly wait?: boolean }) =>
       this.#displays.clear(options),
     )
@@ -104,6 +120,8 @@ export class Context {
     }
     this.#entry = entry
     this.#code = code
+    this.#hasFailed = false
+    this.#late.clear()
     this.#displays = new Displays(this.#request.resultBytes)
     setCodeName(`<code ${entry}>`)
     Atomics.store(this.#running, 0, entry)
@@ -130,10 +148,15 @@ export class Context {
   }
 
   #evaluate(entry: number, text: string): void {
-    this.#evaluator.evaluate(text, (evaluated) => {
-      if (entry === this.#entry && Atomics.load(this.#running, 0) === entry)
-        void this.#finish(entry, evaluated)
-    })
+    this.#origin.run(entry, () =>
+      this.#evaluator.evaluate(text, (evaluated) => {
+        if (this.#isRunning(entry)) void this.#finish(entry, evaluated)
+      }),
+    )
+  }
+
+  #isRunning(entry: number): boolean {
+    return Atomics.load(this.#running, 0) === entry
   }
 
   async #finish(entry: number, evaluated: Evaluated): Promise<void> {
@@ -145,9 +168,13 @@ export class Context {
         return this.#end(entry, 1)
       case 'value':
         try {
-          await this.#tellValue(evaluated.value)
+          // As a run does: a last statement such as `main()` is over when its promise is settled.
+          const value = await evaluated.value
+          if (!this.#isRunning(entry)) return
+          await this.#tellValue(value)
           return this.#end(entry, 0)
         } catch (thrown) {
+          if (!this.#isRunning(entry)) return this.#tellUncaught(thrown)
           reportError(this.#code, thrown)
           return this.#end(entry, 1)
         }
@@ -169,13 +196,32 @@ export class Context {
     sendValue(json, inspectValue(value), truncated)
   }
 
+  /** An uncaught error ends its entry, as it ends a run. After the end of its entry it is only printed. */
   #tellUncaught(thrown: unknown): void {
-    reportError(this.#code, thrown)
+    const entry = this.#origin.getStore() ?? this.#entry
+    if (this.#isRunning(entry)) {
+      this.#hasFailed = true
+      reportError(this.#code, thrown)
+      return this.#end(entry, 1)
+    }
+    this.#tellLate()
+    writeAll(
+      stderr,
+      utf8(boundText(`Uncaught in <code ${entry}>, which had ended:\n${inspectValue(thrown)}\n`)),
+    )
+  }
+
+  /** Tells the host that what follows is from an earlier entry. */
+  #tellLate(): void {
+    const entry = this.#origin.getStore()
+    if (entry === undefined || this.#isRunning(entry) || this.#late.has(entry)) return
+    this.#late.add(entry)
+    send(`{"type":"late","entry":${entry}}`)
   }
 
   /** Does nothing if the entry has already ended. */
   #finishInterrupted(entry: number): void {
-    if (Atomics.load(this.#running, 0) !== entry) return
+    if (!this.#isRunning(entry)) return
     this.#evaluator.forget()
     sendError('run', { name: 'Interrupted', message: 'The code was interrupted.' })
     this.#end(entry, interruptedExitCode)
@@ -184,7 +230,8 @@ export class Context {
   /** Waits for the next turn of the event loop, so that unhandled rejections are reported before the end. */
   #end(entry: number, exitCode: number): void {
     soon(() => {
-      if (Atomics.compareExchange(this.#running, 0, entry, 0) === entry) sendEnd(exitCode)
+      if (Atomics.compareExchange(this.#running, 0, entry, 0) === entry)
+        sendEnd(exitCode === 0 && this.#hasFailed ? 1 : exitCode)
     })
   }
 }
