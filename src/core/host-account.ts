@@ -46,7 +46,7 @@ export class HostAccount {
   reserve({ client = '', kind }: Holding, bytes = 0, shrink?: Shrink): Reservation {
     const reservation = new Reservation({
       add: (more) => this.#add(client, kind, more),
-      refusal: (more) => this.#refusal(client, more),
+      refusal: (wanted) => this.#refusal(client, wanted),
       end: shrink === undefined ? () => undefined : this.#register(client, shrink),
     })
     reservation.resize(bytes)
@@ -93,20 +93,20 @@ export class HostAccount {
     }
   }
 
-  #refusal(client: string, more: number): LazaretError {
+  #refusal(client: string, wanted: number): LazaretError {
     const code = this.#clients.has(client) ? 'CLIENT_QUEUE_FULL' : 'QUEUE_FULL'
     return new LazaretError(code, {
       message: 'The server holds as many bytes for clients as it may.',
       hint: 'Send fewer or smaller requests at a time, and read the answers. The operator can raise `queue.heldBytesMax`.',
       // More than a client alone may have never fits.
-      ...(more > this.#bytesMax / 2 ? { retryable: false } : { retryAfterMs }),
+      ...(wanted > this.#bytesMax / 2 ? { retryable: false } : { retryAfterMs }),
     })
   }
 }
 
 interface Counting {
   readonly add: (more: number) => boolean
-  readonly refusal: (more: number) => LazaretError
+  readonly refusal: (wanted: number) => LazaretError
   readonly end: () => void
 }
 
@@ -126,7 +126,7 @@ export class Reservation implements Disposable {
 
   /** Throws CLIENT_QUEUE_FULL and QUEUE_FULL. */
   resize(bytes: number): void {
-    if (!this.tryResize(bytes)) throw this.#counting.refusal(bytes - this.#bytes)
+    if (!this.tryResize(bytes)) throw this.#counting.refusal(bytes)
   }
 
   /** Returns whether there is room; if not, it stays as it is. One that was disposed has room for nothing. */

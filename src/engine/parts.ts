@@ -56,6 +56,7 @@ export function createParts(
   const isolates = new Isolates(ground, isolatesOptions)
   const runs = new Runs({
     ...{ governor, lifetime, notary, isolates, nextId: () => clock.id() },
+    account,
     snippets: new Snippets({ clock, rules: options, threadsMax: options.pools.snippet?.max }),
     cells: new CellRuns(ground, {
       onFailing: (shape, reason) => events.tellOfFailing(shape, reason),

@@ -22,6 +22,15 @@ export class Blocks {
     this.#used = rest.copy(this.#last)
   }
 
+  /** The blocks in order, once. Each is forgotten when the next is taken. */
+  *take(): Generator<Buffer> {
+    for (let next = this.#full.shift(); next !== undefined; next = this.#full.shift()) yield next
+    const last = this.#last.subarray(0, this.#used)
+    this.#last = Buffer.alloc(0)
+    this.#used = 0
+    yield last
+  }
+
   join(): Buffer {
     return Buffer.concat([...this.#full, this.#last.subarray(0, this.#used)])
   }

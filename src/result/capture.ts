@@ -1,12 +1,24 @@
-/** Output as it arrives: kept up to the run's budget, decoded without splitting characters, and passed on at once. */
+/**
+ * Output as it arrives: kept up to the run's budget, decoded without splitting characters, and passed on at once. What is
+ * kept stays bytes, outside of the engine's heap, until the result is made.
+ */
 import { StringDecoder } from 'node:string_decoder'
 
 import type { OutputChunk, RunHandles } from '../core/request.ts'
+import type { Steps } from '../core/steps.ts'
 import { Delivery } from './delivery.ts'
 import type { DeliveryListener } from './delivery.ts'
-import { TextBlocks } from './text-blocks.ts'
+import type { Reservation } from '../core/host-account.ts'
+import { Blocks } from './blocks.ts'
+import { decodeAll } from './text-blocks.ts'
 
 export type Stream = OutputChunk['stream']
+
+/**
+ * What one byte takes at most while the result is made: as text two in the engine's heap, and as many again when the
+ * pieces are joined.
+ */
+export const heldPerByte = 4
 
 /** Copies what it keeps of the bytes. */
 export interface OutputLog {
@@ -16,17 +28,22 @@ export interface OutputLog {
 interface CaptureOptions {
   /** Default true. */
   readonly keeps?: boolean | undefined
+  /** Grows with what is kept. Default: nothing counts. */
+  readonly room?: Reservation | undefined
   /** Gets all output at once, whether or not the caller takes it. */
   readonly log?: OutputLog | undefined
 }
 
 export class Capture {
-  readonly #kept: Record<Stream, TextBlocks> = { stdout: new TextBlocks(), stderr: new TextBlocks() }
+  readonly #kept: Record<Stream, Blocks> = { stdout: new Blocks(), stderr: new Blocks() }
   /** Undefined if nobody listens. */
   readonly #decoders: Record<Stream, StringDecoder> | undefined
   readonly #delivery: Delivery
   readonly #keeps: boolean
   readonly #log: OutputLog | undefined
+  readonly #room: Reservation | undefined
+  readonly #onRefused: (error: unknown) => void
+  #isRefused = false
   #bytes = 0
 
   /**
@@ -36,10 +53,12 @@ export class Capture {
   constructor(
     onOutput: RunHandles['onOutput'],
     listener: DeliveryListener,
-    { keeps = true, log }: CaptureOptions = {},
+    { keeps = true, log, room }: CaptureOptions = {},
   ) {
     this.#keeps = keeps
     this.#log = log
+    this.#room = room
+    this.#onRefused = (error) => listener.onFailure(error)
     if (onOutput !== undefined)
       this.#decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') }
     this.#delivery = new Delivery(onOutput ?? (() => undefined), listener)
@@ -50,9 +69,9 @@ export class Capture {
   }
 
   add(stream: Stream, view: Buffer, atMs: number): void {
-    if (this.#keeps) this.#kept[stream].add(view)
-    this.#log?.add(stream, view, atMs)
     this.#bytes += view.length
+    if (this.#keeps) this.#keep(stream, view)
+    this.#log?.add(stream, view, atMs)
     if (this.#decoders === undefined) return
     const bytes = Buffer.from(view)
     this.#delivery.push({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
@@ -71,8 +90,22 @@ export class Capture {
     await this.#delivery.finish(signal)
   }
 
-  /** Called once for each stream, when nothing follows. */
-  text(stream: Stream): string {
-    return this.#kept[stream].end()
+  /** Called once, when nothing follows. */
+  *texts(): Steps<Record<Stream, string>> {
+    const stdout = yield* decodeAll(this.#kept.stdout.take(), 'utf8')
+    const stderr = yield* decodeAll(this.#kept.stderr.take(), 'utf8')
+    return { stdout, stderr }
+  }
+
+  /** Without room for it, its work fails with a refusal. */
+  #keep(stream: Stream, view: Buffer): void {
+    if (this.#isRefused) return
+    try {
+      this.#room?.resize(heldPerByte * this.#bytes)
+      this.#kept[stream].add(view)
+    } catch (error) {
+      this.#isRefused = true
+      this.#onRefused(error)
+    }
   }
 }

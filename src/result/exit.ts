@@ -68,6 +68,9 @@ export interface Exit {
   readonly heldBy: LimitMechanisms
 }
 
+/** What is known when a run ends. Its output becomes text when the caller has taken it. */
+export type Evidence = Omit<Exit, 'stdout' | 'stderr'>
+
 /** The facts of a process that used nothing and whose end is unknown; known facts replace them. */
 export const nothingKnown: Exit = {
   end: null,

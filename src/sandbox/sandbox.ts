@@ -84,7 +84,8 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     const unfinished = new Unfinished(id, activity)
     this.#unfinished = unfinished
     const variables = () => this.#sessions.variables
-    this.#contexts = new Contexts({ spaces, governed, variables, ...parts.contexts })
+    const reserveOutput = () => parts.account.reserve({ client, kind: 'output' })
+    this.#contexts = new Contexts({ spaces, governed, variables, reserveOutput, ...parts.contexts })
     this.#jupyter = new Jupyter({ spaces, governed, variables, activity, ...parts.contexts })
     this.files = openFiles({ spaces, governed, unfinished })
     const { account } = parts
@@ -291,12 +292,15 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     this.#parts.onGone()
   }
 
-  #execute(request: ExecRequest): Promise<ExecResult> {
-    const { allowDegradedSecrets } = this.#parts
+  #execute(request: Omit<ExecRequest, 'outputRoom'>): Promise<ExecResult> {
+    const { allowDegradedSecrets, account, client } = this.#parts
     const clamped = this.clamped.map(({ limit }) => limit)
     const ground = { spaces: this.#spaces, sessions: this.#sessions, allowDegradedSecrets, clamped }
-    return this.#unfinished.during(() =>
-      this.#governed.command(request, this.#sessions, (id) => execute(ground, id, request)),
-    )
+    return this.#unfinished.during(async () => {
+      using outputRoom = account.reserve({ client, kind: 'output' })
+      return await this.#governed.command(request, this.#sessions, (id) =>
+        execute(ground, id, { ...request, outputRoom }),
+      )
+    })
   }
 }

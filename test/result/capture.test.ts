@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { usedBytes } from '../support/machine/held-memory.ts'
 import fc from '../support/fast-check.ts'
 
+import type { LazaretError } from '../../src/core/errors/errors.ts'
 import type { OutputChunk } from '../../src/core/request.ts'
-import { Capture } from '../../src/result/capture.ts'
+import { HostAccount } from '../../src/core/host-account.ts'
+import { runSteps } from '../../src/core/steps.ts'
+import { Capture, heldPerByte } from '../../src/result/capture.ts'
 
 const listener = { onFull: () => undefined, onEmpty: () => undefined, onFailure: assert.fail }
 
@@ -25,7 +29,8 @@ test('a character that is split between two pieces arrives complete with the sec
       ['stderr', '€', 4],
     ],
   )
-  assert.deepEqual([capture.text('stdout'), capture.text('stderr'), capture.bytes], ['€', '€', 6])
+  assert.deepEqual(runSteps(capture.texts()), { stdout: '€', stderr: '€' })
+  assert.equal(capture.bytes, 6)
 })
 
 test('kept output does not change with the buffer in which it arrived', () => {
@@ -34,14 +39,14 @@ test('kept output does not change with the buffer in which it arrived', () => {
   const buffer = Buffer.from('first')
   capture.add('stdout', buffer, 0)
   buffer.fill('x')
-  assert.equal(capture.text('stdout'), 'first')
+  assert.equal(runSteps(capture.texts()).stdout, 'first')
   assert.equal(Buffer.from(chunks[0]?.bytes ?? []).toString(), 'first')
 })
 
 test('works without a listener', () => {
   const capture = new Capture(undefined, listener)
   capture.add('stderr', Buffer.from('text'), 0)
-  assert.equal(capture.text('stderr'), 'text')
+  assert.equal(runSteps(capture.texts()).stderr, 'text')
 })
 
 test('however output is cut into pieces, the same text is kept', () => {
@@ -53,9 +58,10 @@ test('however output is cut into pieces, the same text is kept', () => {
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const capture = new Capture(undefined, listener)
       for (const { stream, bytes } of pieces) capture.add(stream, Buffer.from(bytes), 0)
+      const texts = runSteps(capture.texts())
       for (const stream of ['stdout', 'stderr'] as const) {
         const whole = Buffer.concat(pieces.filter((one) => one.stream === stream).map(({ bytes }) => bytes))
-        assert.equal(capture.text(stream), whole.toString('utf8'))
+        assert.equal(texts[stream], whole.toString('utf8'))
       }
       assert.equal(
         capture.bytes,
@@ -63,4 +69,31 @@ test('however output is cut into pieces, the same text is kept', () => {
       )
     }),
   )
+})
+
+test('kept output is counted before it is kept, with what its text takes, and refused beyond that', () => {
+  const account = new HostAccount(8 * 1000 * heldPerByte)
+  using room = account.reserve({ client: 'ada', kind: 'output' })
+  const failures: unknown[] = []
+  const onFailure = (error: unknown) => void failures.push(error)
+  const capture = new Capture(undefined, { ...listener, onFailure }, { room })
+  for (let pieces = 0; pieces < 6; pieces++) capture.add('stdout', Buffer.alloc(1000, 'a'), 0)
+  assert.equal(account.stats.kinds.output, 4000 * heldPerByte)
+  assert.deepEqual(
+    failures.map((error) => (error as LazaretError).code),
+    ['CLIENT_QUEUE_FULL'],
+  )
+  assert.equal(runSteps(capture.texts()).stdout.length, 4000)
+  assert.equal(capture.bytes, 6000)
+})
+
+test('kept output takes no more of the host than its bytes, whatever they are', () => {
+  const before = usedBytes()
+  const capture = new Capture(undefined, listener)
+  const piece = Buffer.alloc(64 * 1024, 0xff)
+  const bytes = 32 * 1024 * 1024
+  for (let at = 0; at < bytes; at += piece.length) capture.add('stdout', piece, 0)
+  const grown = usedBytes() - before
+  assert.ok(grown < 1.25 * bytes, `${grown} bytes are held`)
+  assert.equal(runSteps(capture.texts()).stdout.length, bytes)
 })

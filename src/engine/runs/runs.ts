@@ -1,4 +1,5 @@
 /** The stages of a run: it is checked, bounded, admitted, executed in a cell, and settled from evidence. */
+import type { HostAccount } from '../../core/host-account.ts'
 import { endInOrder } from '../../core/endings.ts'
 import type { RunHandles, RunRequest, RunSpec } from '../../core/request.ts'
 import type { RunResult } from '../../core/result.ts'
@@ -34,6 +35,7 @@ export interface RunsParts {
   readonly isolates: Isolates
   /** Makes the statement about a run, if anybody needs it. */
   readonly notary: Notary | undefined
+  readonly account: HostAccount
 }
 
 /** A run's result, with the evidence from which it was settled. */
@@ -136,7 +138,7 @@ export class Runs implements AsyncDisposable {
 
   async #perform(asked: RunSpec, handles: JobHandles, stage: Stage): Promise<SettledRun> {
     const { place, act } = stage
-    const { governor, lifetime, nextId, notary } = this.#parts
+    const { governor, lifetime, nextId, notary, account } = this.#parts
     const { spec, runtime, interpreter, limits, clamped } = place.plan(asked)
     const id = nextId()
     const signal = lifetime.signalWith(handles.signal)
@@ -157,11 +159,12 @@ export class Runs implements AsyncDisposable {
       work,
       async (begun) => {
         const noted = notary?.note(work)
-        const end = await act({ spec, handles: { ...handles, signal }, limits })
+        using outputRoom = account.reserve({ client: spec.client, kind: 'output' })
+        const end = await act({ spec, handles: { ...handles, signal }, limits, outputRoom })
         // Its memory is not promised again before everything of it is gone.
         const giveBack = begun.keep()
         void lifetime.track(end.cleaned).then(giveBack, giveBack)
-        return settle(begun.queuedMs + end.queuedMs, end, noted)
+        return await settle(begun.queuedMs + end.queuedMs, end, noted)
       },
       { signal, unbegun: () => settle(0, neverBegan()), endOf },
     )

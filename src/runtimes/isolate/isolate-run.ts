@@ -15,6 +15,7 @@ import { tellCaller } from '../channel/tell-caller.ts'
 import { openCalls } from '../functions/function-calls.ts'
 import type { Job } from '../work/guest-start.ts'
 import { HostBudget } from '../channel/host-budget.ts'
+import { loopTurns } from '../channel/loop-turns.ts'
 import { whenAborted } from '../work/patience.ts'
 
 /** How long after the worker's deadline the host's deadline is. If the host's is reached, the worker is lost. */
@@ -59,7 +60,10 @@ export class IsolateRun {
       onEmpty: () => this.#channel.pause(false),
       onFailure: (error: unknown) => this.#fail(error),
     }
-    this.#capture = new Capture(handles.onOutput, listener, { keeps: handles.keepOutput })
+    this.#capture = new Capture(handles.onOutput, listener, {
+      keeps: handles.keepOutput,
+      room: parts.outputRoom,
+    })
     this.#budget = new HostBudget(clock, limits.hostMs)
     this.#budget.onSpent = () => this.#stop('host')
     const delivery = tellCaller(this.#capture, handles)
@@ -168,16 +172,16 @@ export class IsolateRun {
       ...(this.#denied !== undefined && { denied: this.#denied }),
       ...known,
     }
-    void this.#capture.delivered(this.#parts.handles.signal).then(
-      () =>
-        this.#end.resolve({
-          ...evidence,
-          stdout: this.#capture.text('stdout'),
-          stderr: this.#capture.text('stderr'),
-          outputBytes: this.#capture.bytes,
-        }),
-      (error: unknown) => this.#end.reject(error),
-    )
+    this.#addOutput(evidence).then(this.#end.resolve, this.#end.reject)
+  }
+
+  async #addOutput(evidence: IsolateEvidence): Promise<IsolateEvidence> {
+    await this.#capture.delivered(this.#parts.handles.signal)
+    return {
+      ...evidence,
+      ...(await loopTurns.perform(this.#capture.texts())),
+      outputBytes: this.#capture.bytes,
+    }
   }
 
   #close(): void {

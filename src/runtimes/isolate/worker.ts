@@ -119,6 +119,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
       spec,
       handles: job.handles,
       limits,
+      outputRoom: job.outputRoom,
       clock: this.#parts.clock,
       stream,
       oomKills,

@@ -73,8 +73,8 @@ export async function followRun(
     // The caller gets the result without waiting for the end of the cell.
     const cleaned = built.clean()
     cleaned.catch(() => undefined) // the caller gets the rejection later; until then it must not be unhandled
-    await run.delivered()
-    return { exit: { ...exit, network: built.door?.report }, collected, cleaned }
+    const output = await run.output()
+    return { exit: { ...exit, ...output, network: built.door?.report }, collected, cleaned }
   } catch (error) {
     // If cleaning up also fails, the first error is the important one. The next start of Lazaret removes the rest.
     await built.clean().catch(() => undefined)
@@ -94,7 +94,7 @@ function yieldProcessors({ ground }: BuiltCell): void {
 /** Collects files, unless the run was cancelled or the cell is lost, that is, the end of its main process is unknown. */
 async function collect(
   { cell, plan }: BuiltCell,
-  exit: Exit,
+  exit: Pick<Exit, 'end' | 'killReason'>,
   { job, context, place }: FollowParts,
 ): Promise<CollectedFiles> {
   const { spec, handles, limits } = job

@@ -1,4 +1,5 @@
 /** The specification with which a guest is started, and the changes for a parked guest when its run begins. */
+import type { Reservation } from '../../core/host-account.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunHandles, RunSpec } from '../../core/request.ts'
 import type { GuestSecrets } from '../../jail/edge/guest-secrets.ts'
@@ -33,6 +34,8 @@ export interface Job {
   readonly handles: JobHandles & { readonly signal: AbortSignal }
   /** For a parked worker, limits that rlimits enforce must not exceed those with which it was started. */
   readonly limits: Limits
+  /** Counts the output that is kept for it. */
+  readonly outputRoom?: Reservation | undefined
 }
 
 /** A job with its program. For a parked worker, only the program's files and request belong to the job. */

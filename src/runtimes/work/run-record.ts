@@ -4,7 +4,7 @@ import type { CellUsage, ProcessReport } from '../../jail/cell/guest-process.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
 import type { CellPlan } from '../../jail/plan/plan.ts'
 import type { Capture } from '../../result/capture.ts'
-import type { Exit, KillReason } from '../../result/exit.ts'
+import type { Evidence, KillReason } from '../../result/exit.ts'
 import type { Channel } from '../channel/channel.ts'
 import { countedEvidence } from './evidence.ts'
 import type { Counted } from './evidence.ts'
@@ -51,15 +51,13 @@ export class RunRecord {
   }
 
   /** `elapsedMs` is for a run without a report. */
-  conclude(report: ProcessReport | null, killReason: KillReason | null, elapsedMs: number): Exit {
+  conclude(report: ProcessReport | null, killReason: KillReason | null, elapsedMs: number): Evidence {
     const { counted, capture, channel, plan } = this.#sources
     return {
       ...countedEvidence(counted, report, this.#usage),
       killReason,
       wallMs: report?.elapsedMs ?? elapsedMs,
       outputBytes: capture.bytes,
-      stdout: capture.text('stdout'),
-      stderr: capture.text('stderr'),
       truncated: [...new Set([...this.#truncated, ...(channel?.truncated ?? [])])],
       claims: channel?.claims ?? { logs: [], displays: [] },
       observed: this.#observed,

@@ -11,13 +11,15 @@ import { explainFailure } from '../../jail/launch/launch.ts'
 import type { LimitPlan } from '../../jail/limits/plan-limits.ts'
 import type { CellPlan } from '../../jail/plan/plan.ts'
 import { Capture } from '../../result/capture.ts'
-import type { Exceeded, Exit, KillReason } from '../../result/exit.ts'
+import type { Stream } from '../../result/capture.ts'
+import type { Exceeded, Evidence, KillReason } from '../../result/exit.ts'
 import { Channel } from '../channel/channel.ts'
 import { countedCpuMs } from './evidence.ts'
 import type { Counted } from './evidence.ts'
 import { openCalls } from '../functions/function-calls.ts'
 import type { Job } from './guest-start.ts'
 import { HostBudget } from '../channel/host-budget.ts'
+import { loopTurns } from '../channel/loop-turns.ts'
 import { hasListeners, tellCaller } from '../channel/tell-caller.ts'
 import { isDead } from './observed.ts'
 import { cellEndMs, lastOutputBeforeFilesMs, lastOutputMs, whenAborted } from './patience.ts'
@@ -38,7 +40,7 @@ export class Run implements ProcessListener {
   /** Resolves when the guest executes; rejects when the cell could not be built. */
   readonly started: Promise<void>
   /** Resolves with the evidence; rejects when the cell was lost through no fault of the guest. */
-  readonly ended: Promise<Exit>
+  readonly ended: Promise<Evidence>
 
   readonly #cell: Cell
   readonly #parts: RunParts
@@ -46,7 +48,7 @@ export class Run implements ProcessListener {
   readonly #channel: Channel | null
   readonly #budget: HostBudget
   readonly #record: RunRecord
-  readonly #life = new ProcessLife<Exit>()
+  readonly #life = new ProcessLife<Evidence>()
   #startedAt: number | undefined
   #killReason: KillReason | null = null
   #report: ProcessReport | null = null
@@ -65,7 +67,7 @@ export class Run implements ProcessListener {
       onEmpty: () => this.#resume(),
       onFailure: (error: unknown) => this.fail(error), // thrown by the caller's own function
     }
-    this.#capture = new Capture(onOutput, delivery, { keeps })
+    this.#capture = new Capture(onOutput, delivery, { keeps, room: parts.outputRoom })
     this.#budget = new HostBudget(parts.clock, parts.limits.hostMs)
     this.#budget.onSpent = () => {
       this.#channel?.close()
@@ -178,9 +180,10 @@ export class Run implements ProcessListener {
     this.#cell.end()
   }
 
-  /** Resolves when the caller has taken all output; rejects with the error of its `onOutput`. */
-  delivered(): Promise<void> {
-    return this.#capture.delivered(this.#parts.handles.signal)
+  /** Resolves with the output when the caller has taken it; rejects with the error of its `onOutput`. */
+  async output(): Promise<Record<Stream, string>> {
+    await this.#capture.delivered(this.#parts.handles.signal)
+    return loopTurns.perform(this.#capture.texts())
   }
 
   #pause(isChannelToo: boolean): void {
@@ -253,7 +256,7 @@ export class Run implements ProcessListener {
     this.#life.stop()
     this.#budget.end()
     const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0 // a busy host starts its clock late
-    let exit: Exit
+    let exit: Evidence
     try {
       exit = this.#record.conclude(this.#report, this.#killReason, Math.max(least, this.#elapsed()))
     } catch (cause) {

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import type { Reservation } from '../../core/host-account.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunHandles } from '../../core/request.ts'
 import type { StartKind, Usage } from '../../core/receipt.ts'
@@ -29,6 +30,7 @@ import { nothingKnown } from '../../result/exit.ts'
 import type { Exceeded, Exit, KillReason } from '../../result/exit.ts'
 import { settle } from '../../result/settle.ts'
 import type { Outcome } from '../../core/outcome.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { readStatus, requireConfined } from '../../runtimes/work/observed.ts'
 import { whenAborted } from '../../runtimes/work/patience.ts'
 import { ProcessLife } from '../../runtimes/work/process-life.ts'
@@ -52,6 +54,8 @@ export interface CommandWishes {
   readonly onOutput?: RunHandles['onOutput']
   /** Gets its output, too. */
   readonly log?: OutputLog | undefined
+  /** Counts the output that is kept for its result. */
+  readonly outputRoom?: Reservation | undefined
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** How its shell was started. Default `cold`. */
@@ -123,7 +127,7 @@ export class Command implements ProcessListener {
   }
 
   /** Called when the command begins, which starts its time. */
-  begin({ onOutput, log, timeoutMs, signal, start = 'cold' }: CommandWishes): void {
+  begin({ onOutput, log, outputRoom, timeoutMs, signal, start = 'cold' }: CommandWishes): void {
     const { clock, space } = this.#parts
     this.#beganAt = clock.now()
     this.#start = start
@@ -133,7 +137,11 @@ export class Command implements ProcessListener {
       onEmpty: () => space.cell.holdOutput(this.#id, false),
       onFailure: (error: unknown) => this.#fail(error),
     }
-    this.#capture = new Capture(onOutput, listener, { keeps: this.#parts.isEndless !== true, log })
+    this.#capture = new Capture(onOutput, listener, {
+      keeps: this.#parts.isEndless !== true,
+      log,
+      room: outputRoom,
+    })
     this.#signal = signal
     if (timeoutMs !== undefined) {
       this.#timeoutMs = timeoutMs
@@ -214,14 +222,15 @@ export class Command implements ProcessListener {
     }
     const counts = countIn(this.#parts.space)
     const outcome = this.#settle(report, counts)
-    void this.#capture.delivered(this.#signal).then(
-      () => this.#life.end(this.#describe(report, { outcome, usage, counts })),
+    this.#describe(report, { outcome, usage, counts }).then(
+      (end) => this.#life.end(end),
       (error: unknown) => this.#life.fail(error),
     )
   }
 
-  #describe(report: ProcessReport, { outcome, usage, counts }: Settled): CommandEnd {
-    const [stdout, stderr] = [this.#capture.text('stdout'), this.#capture.text('stderr')]
+  async #describe(report: ProcessReport, { outcome, usage, counts }: Settled): Promise<CommandEnd> {
+    await this.#capture.delivered(this.#signal)
+    const { stdout, stderr } = await loopTurns.perform(this.#capture.texts())
     return {
       outcome,
       exitCode: exitCodeOf(outcome, report),

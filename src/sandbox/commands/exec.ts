@@ -1,5 +1,6 @@
 /** One command of `exec()`: in which space it runs, and what its caller learns about it. */
 import { LazaretError } from '../../core/errors/errors.ts'
+import type { Reservation } from '../../core/host-account.ts'
 import type { LimitName } from '../../core/limits.ts'
 import { describeRefusals, nameNetwork } from '../../core/network.ts'
 import type { Network, NetworkReport } from '../../core/network.ts'
@@ -29,6 +30,8 @@ export interface ExecRequest {
   readonly options: CheckedExec
   /** Runs concurrently with the commands of its session, with a copy of its state. */
   readonly isConcurrent: boolean
+  /** Counts the output that is kept for its result. */
+  readonly outputRoom: Reservation
 }
 
 /** Throws SESSION_GONE, SESSION_TERMINATED, SECRETS_UNPROTECTED, CELL_FAILED. */
@@ -97,23 +100,25 @@ function noteOnNetwork(
 
 function inUserSpace(
   { spaces, sessions }: ExecGround,
-  { command, options, isConcurrent }: ExecRequest,
+  { isConcurrent, ...request }: ExecRequest,
 ): Promise<CommandEnd> {
+  const { options } = request
   const session = sessions.get(options.sessionId)
-  const wishes = toWishes(command, options)
+  const wishes = toWishes(request)
   if (options.tty !== undefined) return startTerminal(spaces, session, { ...wishes, size: options.tty }).ended
   return isConcurrent ? session.startConcurrent(wishes).ended : session.exec(wishes)
 }
 
 function inSecureSpace(
   { spaces, sessions, allowDegradedSecrets }: ExecGround,
-  { command, options }: ExecRequest,
+  request: ExecRequest,
 ): Promise<CommandEnd> {
+  const { options } = request
   if (!spaces.keepsSecrets && !allowDegradedSecrets) throw new LazaretError('SECRETS_UNPROTECTED')
   if (options.tty !== undefined) throw refuse('tty: a command with credentials has no terminal')
   const session = sessions.get(options.sessionId)
   return runSecurely(spaces, {
-    ...toWishes(command, options),
+    ...toWishes(request),
     variables: { ...options.variables, ...(options.env as Readonly<Record<string, string>>) },
     folder: options.cwd === undefined ? session.folderBytes : bytesOf(options.cwd),
     home: options.home,
@@ -127,8 +132,8 @@ function timeoutOf({ timeout = timeoutMsDefault }: CheckedExec): number | null {
   return timeout
 }
 
-function toWishes(command: string, options: CheckedExec): SessionCommand {
+function toWishes({ command, options, outputRoom }: Omit<ExecRequest, 'isConcurrent'>): SessionCommand {
   const { stdin, cwd, signal, onOutput, variables } = options
   const timeoutMs = timeoutOf(options) ?? undefined
-  return { command, stdin, folder: cwd, timeoutMs, signal, onOutput, variables }
+  return { command, stdin, folder: cwd, timeoutMs, signal, onOutput, variables, outputRoom }
 }

@@ -1,5 +1,6 @@
 /** One piece of code in a context, from the moment when the interpreter gets it to its end. */
 import type { Clock } from '../../core/clock.ts'
+import type { Reservation } from '../../core/host-account.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Outcome } from '../../core/outcome.ts'
 import type { Usage } from '../../core/receipt.ts'
@@ -13,6 +14,7 @@ import { settle } from '../../result/settle.ts'
 import type { Channel } from '../../runtimes/channel/channel.ts'
 import { FunctionCalls } from '../../runtimes/functions/function-calls.ts'
 import { HostBudget } from '../../runtimes/channel/host-budget.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { tellCaller } from '../../runtimes/channel/tell-caller.ts'
 import { whenAborted } from '../../runtimes/work/patience.ts'
 import type { ContextProcess } from './context-process.ts'
@@ -22,6 +24,8 @@ export interface EntryWishes {
   /** Null for no limit. */
   readonly timeoutMs: number | null
   readonly signal?: AbortSignal | undefined
+  /** Counts the output that is kept for the result. */
+  readonly outputRoom?: Reservation | undefined
   readonly onOutput?: RunHandles['onOutput']
   readonly onLog?: RunHandles['onLog'] | undefined
   readonly onDisplay?: RunHandles['onDisplay'] | undefined
@@ -95,11 +99,12 @@ export class ContextEntry {
     this.stopped = this.#stop.promise
     this.#startedAt = clock.now()
     this.#cpuMsBefore = process.used.cpuMs
-    this.#capture = new Capture(parts.onOutput, {
+    const listener = {
       onFull: () => this.#isOver || process.hold(true),
       onEmpty: () => this.#isOver || process.hold(false),
       onFailure: (error: unknown) => this.#fail(error),
-    })
+    }
+    this.#capture = new Capture(parts.onOutput, listener, { room: parts.outputRoom })
     this.#budget = new HostBudget(clock, limits.hostMs)
     this.#budget.onSpent = () => this.#kill('host')
     const stream = process.stream
@@ -218,7 +223,7 @@ export class ContextEntry {
   async #deliver(known: Omit<EntryEnd, 'stdout' | 'stderr'>): Promise<EntryEnd> {
     await this.#capture.delivered(this.#parts.signal)
     if (this.#failure !== undefined) throw this.#failure.error
-    return { ...known, stdout: this.#capture.text('stdout'), stderr: this.#capture.text('stderr') }
+    return { ...known, ...(await loopTurns.perform(this.#capture.texts())) }
   }
 
   #describe(isStateKept: boolean): string | undefined {

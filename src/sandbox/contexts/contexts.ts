@@ -1,6 +1,7 @@
 /** The code contexts of a sandbox: creates, finds, runs and ends them. */
 import { endTogether } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import type { Reservation } from '../../core/host-account.ts'
 import { noRoom } from '../../core/errors/no-room.ts'
 import type { HostFunction, OutputChunk } from '../../core/request.ts'
 import type { ContextLanguage } from '../../core/work.ts'
@@ -36,6 +37,8 @@ export interface ContextsParts {
   readonly readFunctions: ReadFunctions
   /** The variables that commands have now. */
   readonly variables: () => Readonly<Record<string, string>>
+  /** Counts the output that is kept for a result. */
+  readonly reserveOutput: () => Reservation
 }
 
 /** Each has an interpreter. */
@@ -111,8 +114,9 @@ export class Contexts {
     const checked = checkRunCodeOptions(options)
     const context = await this.#choose(checked)
     const { id, language } = context.parts
+    using outputRoom = this.#parts.reserveOutput()
     const data = await this.#parts.governed.code({ context: id, language, code }, async (work) => {
-      const entry = await context.run(toEntry(context, code, checked))
+      const entry = await context.run({ ...toEntry(context, code, checked), outputRoom })
       const done = entry === undefined ? { ...unbegun, isStateKept: true } : nameDeletion(entry, context)
       await reportEnd(done, checked)
       const { wall, limits } = this.#parts.spaces.parts

@@ -6,10 +6,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { limitRanges } from '../../../src/core/limits.ts'
+import { heldPerByte } from '../../../src/result/capture.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
-const { lazaret } = await useLazaret()
 const GiB = 1024 ** 3
+// A client may have half of what is held: here all that the largest output takes.
+const heldBytesMax = 2 * heldPerByte * (limitRanges.outputBytes.most + GiB / 64)
+const { lazaret } = await useLazaret({ queue: { heldBytesMax } })
 
 test('a program that prints more than the largest limit is limit-exceeded, and not a fault', async () => {
   const asked = { language: 'shell', code: 'exec cat /dev/zero' } as const
