@@ -65,7 +65,7 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
 
   private constructor(parts: SandboxParts, spaces: Spaces) {
     super()
-    const { id, client, governor, notary, clock } = parts
+    const { id, client, account, governor, notary, clock } = parts
     const governed = new Governed({ governor, notary, id, client, nextId: () => clock.id() })
     this.id = id
     this.limits = pickSandboxLimits(parts.limits)
@@ -87,8 +87,7 @@ export class Sandbox extends FileMethods implements AsyncDisposable {
     const reserveOutput = () => parts.account.reserve({ client, kind: 'output' })
     this.#contexts = new Contexts({ spaces, governed, variables, reserveOutput, ...parts.contexts })
     this.#jupyter = new Jupyter({ spaces, governed, variables, activity, ...parts.contexts })
-    this.files = openFiles({ spaces, governed, unfinished })
-    const { account } = parts
+    this.files = openFiles({ spaces, governed, unfinished, account, client })
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed, account, client })
     this.#ports = new ExposedPorts({ spaces, governed, unfinished })
     // The kernel or the machine's administrator may end it at any time.

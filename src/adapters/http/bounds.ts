@@ -1,9 +1,9 @@
 /**
  * All bounds of the HTTP server: their names, their defaults, and what an operator may set with `--bound`.
  */
-import type { BodyBounds } from './body.ts'
 
-export interface HttpBounds extends BodyBounds {
+export interface HttpBounds {
+  readonly bodyBytesMax: number
   /** All headers of one request together. */
   readonly headerBytesMax: number
   /** The time in which they must arrive. */
@@ -27,7 +27,6 @@ const MiB = 1024 * 1024
 
 export const usualBounds: HttpBounds = {
   bodyBytesMax: 32 * MiB,
-  allBodiesBytesMax: 256 * MiB,
   headerBytesMax: 16 * 1024,
   headersMs: 10_000,
   bodyMs: 30_000,

@@ -1,24 +1,30 @@
 /** Server-sent events, no faster than the client reads: a slow reader makes its own guest wait. */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
-import { jsonSteps } from '../../core/values/json-steps.ts'
-import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { whenDrained } from './body.ts'
+import { openJson } from './json-answer.ts'
 
 /** Keeps proxies from taking a silent program for a dead connection. */
 const heartbeatMs = 15_000
 
+export interface EventStreamParts {
+  readonly response: ServerResponse
+  readonly clock: Clock
+  readonly headers: Readonly<Record<string, string>>
+  /** Counts what an event makes the server hold. Throws if that is too much. */
+  readonly hold: (bytes: number) => void
+}
+
 export class EventStream implements Disposable {
-  readonly #response: ServerResponse
-  readonly #clock: Clock
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #parts: EventStreamParts
   #stop: () => void = () => undefined
   #hasBegun = false
+  /** The end of all events so far: an event may take many turns, and nothing may come in between. */
+  #sent: Promise<void> = Promise.resolve()
+  #sending = 0
 
-  constructor(response: ServerResponse, clock: Clock, headers: Readonly<Record<string, string>>) {
-    this.#response = response
-    this.#clock = clock
-    this.#headers = headers
+  constructor(parts: EventStreamParts) {
+    this.#parts = parts
   }
 
   /** Whether the reply has begun as a stream of events. A reply of bytes is never continued as events. */
@@ -28,43 +34,63 @@ export class EventStream implements Disposable {
 
   /** Resolves when there is room for more. */
   async send(name: string, data: unknown): Promise<void> {
-    if (!this.#response.destroyed) await this.sendJson(name, JSON.stringify(data))
+    if (!this.#parts.response.destroyed) await this.sendJson(name, JSON.stringify(data))
   }
 
-  /** For data of a guest, which may take long to write. */
+  /** For data of a guest, which may be long: they are written as the client reads. Throws what `hold` throws. */
   async sendLarge(name: string, data: unknown): Promise<void> {
-    if (this.#response.destroyed) return
-    const json = await loopTurns.perform(jsonSteps(data))
-    // In one turn, so that nothing else comes in between.
-    await this.#write([`event: ${name}\ndata: `, ...json, '\n\n'])
+    await this.#inTurn(async () => {
+      const { response, hold } = this.#parts
+      if (response.destroyed) return
+      const { pieces } = await openJson(data, hold)
+      await this.#write(`event: ${name}\ndata: `)
+      for await (const piece of pieces) {
+        if (response.destroyed) break
+        await this.#write(piece)
+      }
+      await this.#write('\n\n')
+      hold(0)
+    })
   }
 
   async sendJson(name: string, json: string): Promise<void> {
     // JSON has no line ends, so an event is one line of data.
-    await this.#write([`event: ${name}\ndata: ${json}\n\n`])
+    await this.#inTurn(() => this.#write(`event: ${name}\ndata: ${json}\n\n`))
   }
 
-  async #write(pieces: readonly (string | Buffer)[]): Promise<void> {
-    const response = this.#response
-    if (response.destroyed) return
-    if (!this.#hasBegun) {
-      this.#hasBegun = true
-      response.writeHead(200, {
-        ...this.#headers,
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      })
-      this.#stop = this.#clock.every(heartbeatMs, () => this.#beat())
+  async #inTurn(send: () => Promise<void>): Promise<void> {
+    this.#begin()
+    this.#sending++
+    const sent = this.#sent.then(send)
+    this.#sent = sent.catch(() => undefined)
+    try {
+      await sent
+    } finally {
+      this.#sending--
     }
-    let hasRoom = true
-    for (const piece of pieces) hasRoom = response.write(piece)
-    if (!hasRoom) await whenDrained(response, this.#clock)
+  }
+
+  #begin(): void {
+    const { response, clock, headers } = this.#parts
+    if (this.#hasBegun || response.destroyed) return
+    this.#hasBegun = true
+    response.writeHead(200, {
+      ...headers,
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    this.#stop = clock.every(heartbeatMs, () => this.#beat())
+  }
+
+  async #write(piece: string | Buffer): Promise<void> {
+    const { response, clock } = this.#parts
+    if (!response.destroyed && !response.write(piece)) await whenDrained(response, clock)
   }
 
   end(): void {
     this.#stop()
-    this.#response.end()
+    this.#parts.response.end()
   }
 
   [Symbol.dispose](): void {
@@ -72,6 +98,6 @@ export class EventStream implements Disposable {
   }
 
   #beat(): void {
-    if (!this.#response.writableNeedDrain && !this.#response.writableEnded) this.#response.write(':\n\n')
+    if (this.#sending === 0 && !this.#parts.response.writableEnded) this.#parts.response.write(':\n\n')
   }
 }

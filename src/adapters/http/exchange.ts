@@ -2,11 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
-import { jsonSteps } from '../../core/values/json-steps.ts'
-import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
+import type { HostAccount, Reservation } from '../../core/host-account.ts'
 import type { ApiToken } from './api-tokens.ts'
-import { type BodyBudget, type HeldBody, whenDrained } from './body.ts'
+import { readBody, whenDrained } from './body.ts'
+import type { HttpBounds } from './bounds.ts'
 import { EventStream } from './event-stream.ts'
+import { openJson } from './json-answer.ts'
 import { readJson } from './read-json.ts'
 
 export interface ExchangeParts {
@@ -21,24 +22,29 @@ export interface ExchangeParts {
   readonly signal: AbortSignal
   /** Aborts when the server takes no new work. */
   readonly draining: AbortSignal
-  readonly bodies: BodyBudget
-  readonly bodyMs: number
+  readonly account: HostAccount
+  readonly bounds: HttpBounds
   readonly clock: Clock
 }
 
 export type Exchange = ApiExchange
 
-const pieceBytes = 64 * 1024
+const bodyHint = 'Send less. The operator can raise the bound: `--bound bodyBytesMax=<count>`.'
 
-/** Until it is disposed, its bodies count toward the bytes that clients make the server hold. */
+/** Until it is disposed, its body and its answer count toward the bytes that its client makes the server hold. */
 export class ApiExchange implements Disposable {
   readonly parts: ExchangeParts
   readonly events: EventStream
-  readonly #bodies: HeldBody[] = []
+  readonly #body: Reservation
+  readonly #answer: Reservation
 
   constructor(parts: ExchangeParts) {
+    const { response, clock, id, account, token } = parts
     this.parts = parts
-    this.events = new EventStream(parts.response, parts.clock, { 'x-request-id': parts.id })
+    this.#body = account.reserve({ client: token.name, kind: 'bodies' })
+    this.#answer = account.reserve({ client: token.name, kind: 'answers' })
+    const hold = (bytes: number): void => this.hold(bytes)
+    this.events = new EventStream({ response, clock, headers: { 'x-request-id': id }, hold })
   }
 
   get token(): ApiToken {
@@ -58,6 +64,11 @@ export class ApiExchange implements Disposable {
     return this.parts.params[name] ?? ''
   }
 
+  /** Counts the bytes of the answer, before it is made and until it was taken. Throws CLIENT_QUEUE_FULL, QUEUE_FULL. */
+  hold(bytes: number): void {
+    this.#answer.resize(bytes)
+  }
+
   /** The query, which may have only these names. Throws INVALID_REQUEST. */
   queryOf<Name extends string>(names: readonly Name[]): { readonly [Key in Name]?: string } {
     const known: readonly string[] = names
@@ -70,7 +81,10 @@ export class ApiExchange implements Disposable {
     return Object.fromEntries(entries) as { readonly [Key in Name]?: string }
   }
 
-  /** The body as a plain object; an empty one for none. Throws INVALID_REQUEST, INPUT_TOO_LARGE, QUEUE_FULL. */
+  /**
+   * The body as a plain object; an empty one for none. Throws INVALID_REQUEST, INPUT_TOO_LARGE, CLIENT_QUEUE_FULL,
+   * QUEUE_FULL.
+   */
   async readJson(): Promise<Record<string, unknown>> {
     const type = this.parts.request.headers['content-type'] ?? 'application/json'
     if (!/^application\/json\s*(;|$)/i.test(type))
@@ -87,54 +101,62 @@ export class ApiExchange implements Disposable {
     return document as Record<string, unknown>
   }
 
-  /** The body as it is. Throws INPUT_TOO_LARGE, QUEUE_FULL. */
+  /** The body as it is. Throws INPUT_TOO_LARGE, CLIENT_QUEUE_FULL, QUEUE_FULL. */
   async readBytes(): Promise<Buffer> {
-    const { request, bodies, bodyMs, clock } = this.parts
-    const cancel = clock.after(bodyMs, () => request.destroy())
+    const { request, bounds, clock } = this.parts
+    const cancel = clock.after(bounds.bodyMs, () => request.destroy())
     try {
-      const body = await bodies.read(request)
-      this.#bodies.push(body)
-      return body.bytes
+      return await readBody(request, this.#body, { bodyBytesMax: bounds.bodyBytesMax, hint: bodyHint })
     } finally {
       cancel()
     }
   }
 
-  /** Sends the whole reply. Resolves when the client has read it, or is gone. */
+  /**
+   * Sends the whole reply, in slices that are written as the client reads. Resolves when it has read them, or is gone.
+   * Throws what `hold()` throws, before the reply begins.
+   */
   async reply(
     status: number,
     document?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const { response, id, clock } = this.parts
-    const body =
-      document === undefined
-        ? undefined
-        : [...(await loopTurns.perform(jsonSteps(document))), Buffer.from('\n')]
+    const head = { 'x-request-id': id, 'cache-control': 'no-store' }
+    if (document === undefined) {
+      response.writeHead(status, { ...head, ...headers }).end()
+      return
+    }
+    const { pieces, bytes } = await openJson(document, (held) => this.hold(held))
     response.writeHead(status, {
-      'x-request-id': id,
-      'cache-control': 'no-store',
-      ...(body !== undefined && {
-        'content-type': 'application/json',
-        'content-length': String(body.reduce((sum, { length }) => sum + length, 0)),
-      }),
+      ...head,
+      'content-type': 'application/json',
+      ...(bytes !== undefined && { 'content-length': String(bytes + 1) }),
       ...headers,
     })
-    for (const piece of (body ?? []).flatMap(splitPiece))
-      if (!response.destroyed && !response.write(piece)) await whenDrained(response, clock)
-    response.end()
+    for await (const piece of pieces) {
+      if (response.destroyed) break
+      if (!response.write(piece)) await whenDrained(response, clock)
+    }
+    response.end('\n')
+  }
+
+  /** JSON that all replies share, so it is not counted. */
+  replyConstant(json: Buffer): void {
+    const { response, id } = this.parts
+    response
+      .writeHead(200, {
+        'x-request-id': id,
+        'cache-control': 'no-store',
+        'content-type': 'application/json',
+        'content-length': String(json.length),
+      })
+      .end(json)
   }
 
   [Symbol.dispose](): void {
     this.events[Symbol.dispose]()
-    for (const body of this.#bodies) body[Symbol.dispose]()
+    this.#body[Symbol.dispose]()
+    this.#answer[Symbol.dispose]()
   }
-}
-
-/** So that little of it is buffered for a slow reader. */
-function splitPiece(piece: Buffer): Buffer[] {
-  const count = Math.ceil(piece.length / pieceBytes)
-  return Array.from({ length: count }, (_, index) =>
-    piece.subarray(index * pieceBytes, (index + 1) * pieceBytes),
-  )
 }

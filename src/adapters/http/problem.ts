@@ -1,6 +1,5 @@
 /** An error as a problem document of RFC 9457. Status, text and hint come from the table of errors. */
 import { errorTable, LazaretError } from '../../core/errors/errors.ts'
-import { BodyRefused } from './body.ts'
 
 export interface Problem {
   readonly status: number
@@ -39,13 +38,6 @@ export function toProblem(error: LazaretError, requestId: string): Problem {
 /** Any other error is a defect: the operator gets its details, and the client only learns that it happened. */
 export function toLazaretError(thrown: unknown, warn: (message: string) => void): LazaretError {
   if (thrown instanceof LazaretError) return thrown
-  if (thrown instanceof BodyRefused)
-    return new LazaretError(thrown.status === 413 ? 'INPUT_TOO_LARGE' : 'QUEUE_FULL', {
-      detail: thrown.message,
-      ...(thrown.bound !== undefined && {
-        hint: `Send less. The operator can raise the bound: \`--bound ${thrown.bound}=<count>\`.`,
-      }),
-    })
   warn(`a request failed: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`)
   return new LazaretError('INTERNAL', { hint: 'The log of the server has more.' })
 }

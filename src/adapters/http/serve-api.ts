@@ -7,7 +7,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'
 import { routes } from './routes/all-routes.ts'
 import type { ApiTokens } from './api-tokens.ts'
-import { BodyBudget, cutOffLater } from './body.ts'
+import { cutOffLater } from './body.ts'
 import { answerAllowed, isFromAllowed } from './browsers/cors.ts'
 import { isConsolePath, isNavigation, serveConsole } from './browsers/console-files.ts'
 import type { HttpBounds } from './bounds.ts'
@@ -15,6 +15,7 @@ import { usualBounds } from './bounds.ts'
 import { ApiExchange } from './exchange.ts'
 import { isLocal, requireNoTokenInAddress, requireOwnHost, requireOwnName, requireToken } from './gate.ts'
 import { HeldSandboxes } from './held-sandboxes.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { OpenRuns } from './open-runs.ts'
 import { toLazaretError, toProblem } from './problem.ts'
 import { Quotas } from './quotas.ts'
@@ -62,8 +63,8 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
   const { clock = systemClock } = door
   const bounds = { ...usualBounds, ...door.bounds }
   const requests = new Requests(door, bounds)
-  const answer = (request: IncomingMessage, response: ServerResponse): void =>
-    void requests.serve(request, response)
+  const connections = new OneAtATime((request, response) => void requests.serve(request, response))
+  const answer = connections.serve
   const options = {
     maxHeaderSize: bounds.headerBytesMax,
     headersTimeout: bounds.headersMs,
@@ -81,9 +82,10 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
           { ...options, ...tls, handshakeTimeout: bounds.headersMs, minVersion: 'TLSv1.2' },
           answer,
         )
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-    requests.terminals.open({ request, socket, head }),
-  )
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (connections.isServing(socket)) socket.destroy()
+    else requests.terminals.open({ request, socket, head })
+  })
   // A client that waits for permission to send its body (100-continue) gets it only after the gate has admitted it.
   server.on('checkContinue', answer)
   server.on('clientError', refuseGarbage)
@@ -110,7 +112,6 @@ class Requests {
   readonly #door: ApiDoor
   readonly #bounds: HttpBounds
   readonly #clock: Clock
-  readonly #bodies: BodyBudget
   readonly #api: Api
   readonly #open = new Set<{ readonly ended: Promise<void>; readonly stop: () => void }>()
   readonly #draining = new AbortController()
@@ -121,7 +122,6 @@ class Requests {
     this.#door = door
     this.#bounds = bounds
     this.#clock = clock
-    this.#bodies = new BodyBudget(bounds)
     const most = bounds.sandboxesPerTokenMax
     const sandboxes = new HeldSandboxes({
       ...{ clock, most, warn },
@@ -150,14 +150,6 @@ class Requests {
     response.on('error', () => undefined)
     response.setMaxListeners(0)
     response.once('close', open.stop)
-    // A pipelined request whose turn to be answered has not come gets no close event of its connection on Node 22.
-    const { socket } = request
-    const leave = (): void => {
-      response.destroy()
-      open.stop()
-    }
-    socket.setMaxListeners(0)
-    socket.once('close', leave)
     try {
       await this.#serve({ id, request, response, signal: closed.signal })
     } catch (error) {
@@ -166,7 +158,6 @@ class Requests {
       refuse({ id, request, response }, this.#toLazaretError(error, closed.signal))
     } finally {
       cutOffLater(response, this.#clock)
-      socket.off('close', leave)
       this.#open.delete(open)
       resolve()
     }
@@ -213,9 +204,10 @@ class Requests {
     const token = requireToken(tokens, request.headers.authorization, route.scope)
     if (this.#draining.signal.aborted && route.isOfOpenWork !== true) throw draining()
     if (request.headers.expect !== undefined) response.writeContinue()
-    const { bodyMs } = this.#bounds
-    const parts = { id, request, response, token, params, query, signal, bodyMs, bodies: this.#bodies }
-    const exchange = new ApiExchange({ ...parts, clock: this.#clock, draining: this.#draining.signal })
+    const exchange = new ApiExchange({
+      ...{ id, request, response, token, params, query, signal, account: engine.account },
+      ...{ bounds: this.#bounds, clock: this.#clock, draining: this.#draining.signal },
+    })
     try {
       await route.serve(exchange, this.#api)
     } catch (error) {

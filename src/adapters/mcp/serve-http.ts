@@ -16,7 +16,13 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { BodyBudget, BodyRefused, cutOffLater, whenDrained, writeResponse } from '../http/body.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import { HostAccount, type Reservation } from '../../core/host-account.ts'
+import { availableMemory, resolveHeldBytes } from '../../policy/room-size.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
+import { cutOffLater, readBody, whenDrained } from '../http/body.ts'
+import { OneAtATime } from '../http/one-at-a-time.ts'
+import { AnswerWriter } from './answer-writer.ts'
 import { usualBounds } from '../http/bounds.ts'
 import { OpenCalls } from './open-calls.ts'
 import { readJson } from '../http/read-json.ts'
@@ -25,7 +31,7 @@ import { type Caller, createToolServer, type ToolHost } from './tool-server.ts'
 
 export const loopback = '127.0.0.1'
 const path = '/mcp'
-export const bodyBounds = { bodyBytesMax: 8 * 1024 * 1024, allBodiesBytesMax: 64 * 1024 * 1024 }
+export const bodyBytesMax = 8 * 1024 * 1024
 export const connectionsMax = 512
 /** A request has to arrive within this time, and its headers within `headersMs`, so that slow senders hold no connection. */
 export const requestMs = 30_000
@@ -34,8 +40,12 @@ const headersMs = 10_000
  * How often Node looks for late requests. Its default is twice a minute, which would give them up to twice the time.
  */
 const lateMs = 1000
-/** Messages of one body; newer clients send one. */
-const batchLengthMax = 32
+/** Messages of one body, which are answered one after another; newer clients send one. */
+export const batchLengthMax = 32
+/** Requests of one client that are being answered. */
+export const requestsPerClientMax = 128
+/** About how long a message keeps the event loop busy, before and after its work. */
+const messageMs = 2
 const subscriptionsMax = 64
 /** The protocol's header for a session. Here a session only serves to cancel calls. */
 const sessionHeader = 'mcp-session-id'
@@ -64,7 +74,7 @@ export async function serveOverHttp(door: HttpDoor): Promise<HttpService> {
       keepAliveTimeout: usualBounds.idleMs,
       connectionsCheckingInterval: lateMs,
     },
-    (request, response) => void exchanges.serve(request, response),
+    new OneAtATime((request, response) => void exchanges.serve(request, response)).serve,
   )
   server.maxConnections = connectionsMax
   await listen(server, door.port)
@@ -100,13 +110,16 @@ class Exchanges {
   readonly #door: HttpDoor
   readonly #clock: Clock
   readonly #handler: McpHttpHandler
-  readonly #bodies = new BodyBudget(bodyBounds)
+  readonly #account: HostAccount
+  /** How many requests of a client are being answered. */
+  readonly #serving = new Map<string, number>()
   readonly #calls = new OpenCalls()
   readonly #open = new Set<AbortController>()
 
   constructor(door: HttpDoor) {
     this.#door = door
     this.#clock = door.host.clock ?? systemClock
+    this.#account = door.host.account ?? new HostAccount(resolveHeldBytes({}, availableMemory))
     this.#handler = createMcpHandler(
       ({ authInfo }) => createToolServer(door.host, authInfo?.extra?.['exchange'] as Exchange),
       { maxSubscriptions: subscriptionsMax },
@@ -118,9 +131,9 @@ class Exchanges {
     try {
       const client = this.#admit(request)
       if (client instanceof Refusal) refuse(response, client)
-      else await this.#exchange(request, response, client)
+      else await this.#whileCounted(client, () => this.#exchange(request, response, client))
     } catch (error) {
-      if (error instanceof BodyRefused) refuse(response, { status: error.status, message: error.message })
+      if (error instanceof LazaretError) refuse(response, refusalOf(error))
       else if (!request.destroyed || !response.destroyed) {
         this.#door.host.warn(`a request failed: ${String(error)}`)
         refuse(response, { status: 500, message: 'Internal error' })
@@ -152,47 +165,74 @@ class Exchanges {
     return client
   }
 
+  /** Throws CLIENT_QUEUE_FULL. */
+  async #whileCounted(client: string, serve: () => Promise<void>): Promise<void> {
+    const count = this.#serving.get(client) ?? 0
+    if (count >= requestsPerClientMax)
+      throw new LazaretError('CLIENT_QUEUE_FULL', {
+        message: `At most ${requestsPerClientMax} requests of a client are answered at one time.`,
+        retryAfterMs: 1000,
+      })
+    this.#serving.set(client, count + 1)
+    try {
+      await serve()
+    } finally {
+      const left = (this.#serving.get(client) ?? 1) - 1
+      if (left === 0) this.#serving.delete(client)
+      else this.#serving.set(client, left)
+    }
+  }
+
   async #exchange(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
     const session = sessionOf(request, client)
-    using body = await this.#bodies.read(request)
-    const message = await readJson(body.bytes)
+    using held = this.#account.reserve({ client, kind: 'bodies' })
+    const bytes = await readBody(request, held, { bodyBytesMax })
+    const message = await readJson(bytes)
     if (Array.isArray(message) && message.length > batchLengthMax)
-      throw new BodyRefused(413, `A batch has at most ${batchLengthMax} messages.`)
+      throw new LazaretError('INPUT_TOO_LARGE', { detail: `A batch has at most ${batchLengthMax} messages.` })
     if (session !== undefined) this.#cancelNamed(session, message)
     const closed = new AbortController()
     this.#open.add(closed)
     const close = (): void => closed.abort()
     response.once('close', close)
+    using answer = this.#account.reserve({ client, kind: 'answers' })
+    const writer = new AnswerWriter(response, this.#clock)
+    const exchange = this.#createExchange({ client, session, closed, response, answer })
     try {
-      const answer = await this.#handler.fetch(
-        new Request(`http://${loopback}${path}`, {
-          method: 'POST',
-          headers: toHeaders(request),
-          signal: closed.signal,
-          ...(message === undefined && { body: new Uint8Array(body.bytes) }),
-        }),
-        {
-          ...(message !== undefined && { parsedBody: message }),
-          authInfo: {
-            token: '',
-            clientId: client,
-            scopes: [],
-            extra: { exchange: this.#createExchange({ client, session, closed, response }) },
-          },
-        },
-      )
       if (isInitialize(message)) response.setHeader(sessionHeader, this.#clock.id())
-      await writeResponse(answer, response, this.#clock)
+      for (const one of messagesOf(message)) {
+        if (writer.isOver) break
+        await loopTurns.turnFor(messageMs)
+        await writer.write(await this.#answer(request, exchange, { message: one, bytes }))
+        answer.resize(0)
+      }
+      writer.end()
     } finally {
       response.off('close', close)
       this.#open.delete(closed)
     }
   }
 
-  #createExchange({ client, session, closed, response }: ExchangeParts): Exchange {
+  #answer(request: IncomingMessage, exchange: Exchange, { message, bytes }: Asked): Promise<Response> {
+    return this.#handler.fetch(
+      new Request(`http://${loopback}${path}`, {
+        method: 'POST',
+        headers: toHeaders(request),
+        signal: exchange.closed.signal,
+        ...(message === undefined && { body: new Uint8Array(bytes) }),
+      }),
+      {
+        ...(message !== undefined && { parsedBody: message }),
+        authInfo: { token: '', clientId: exchange.client, scopes: [], extra: { exchange } },
+      },
+    )
+  }
+
+  #createExchange({ client, session, closed, response, answer }: ExchangeParts): Exchange {
     return {
       client,
       closed,
+      hold: (bytes) => answer.resize(bytes),
       follow: (id) => {
         if (session === undefined) return { signal: closed.signal, [Symbol.dispose]: () => undefined }
         const call = this.#calls.open(session, id)
@@ -220,6 +260,18 @@ interface ExchangeParts {
   readonly session: string | undefined
   readonly closed: AbortController
   readonly response: ServerResponse
+  readonly answer: Reservation
+}
+
+interface Asked {
+  /** Undefined if the body is not JSON. */
+  readonly message: unknown
+  readonly bytes: Buffer
+}
+
+/** A batch as its messages. With `initialize` it is invalid, and an empty one too: the handler says so. */
+function messagesOf(message: unknown): readonly unknown[] {
+  return Array.isArray(message) && message.length > 0 && !message.some(isInitialize) ? message : [message]
 }
 
 class Refusal {
@@ -232,6 +284,15 @@ class Refusal {
     this.message = message
     this.headers = headers
   }
+}
+
+function refusalOf({ httpStatus, message, retryAfterMs }: LazaretError): Refusal {
+  const waitsSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000)
+  return new Refusal(
+    httpStatus,
+    message,
+    waitsSeconds === undefined ? {} : { 'retry-after': String(waitsSeconds) },
+  )
 }
 
 /** Answers in the protocol's format, for clients that show errors. The rest of the body is not awaited. */

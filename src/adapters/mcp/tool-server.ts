@@ -4,11 +4,14 @@ import type { CallToolResult, RequestId, ServerContext } from '@modelcontextprot
 import type { z } from 'zod'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import type { HostAccount } from '../../core/host-account.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunRequest } from '../../core/request.ts'
 import type { Lazaret } from '../../engine/api.ts'
 import type { CheckedPrograms, CheckedRun } from './checked-programs.ts'
 import { describeError, describeResult, describeValidation } from './describe-result.ts'
+import { type Hold, heldResult } from './held-result.ts'
+import { listedSchema } from './listed-schema.ts'
 import { Progress } from './progress.ts'
 import type { ClientSandboxes } from './sandboxes/client-sandboxes.ts'
 import { registerSandboxTools } from './sandboxes/register-sandbox-tools.ts'
@@ -27,6 +30,8 @@ export interface ToolHost {
   /** Gets errors that cannot be sent to a client. */
   readonly warn: (message: string) => void
   readonly clock?: Clock
+  /** Counts what clients make the host hold. Default: an account of its own. */
+  readonly account?: HostAccount
 }
 
 /** The client of a connection. */
@@ -37,6 +42,7 @@ export interface Caller {
   readonly follow?: (id: RequestId) => CallEnd
   /** Resolves when the bytes sent so far are on their way to the client. */
   readonly room?: () => Promise<void>
+  readonly hold?: Hold
 }
 
 export interface CallEnd extends Disposable {
@@ -53,8 +59,8 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
     {
       title: 'Execute code',
       description: tools.describeTool(host.limits),
-      inputSchema: tools.inputSchema,
-      outputSchema: tools.outputSchema,
+      inputSchema: listedSchema(tools.inputSchema),
+      outputSchema: listedSchema(tools.outputSchema),
       // A program's effects stay in its cell, which ends with it; there is no network.
       annotations: {
         readOnlyHint: false,
@@ -70,6 +76,7 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
     registerSandboxTools(server, {
       sandboxes,
       client: caller.client,
+      hold: (bytes) => caller.hold?.(bytes),
       follow: (context) => followCall(caller, context),
       refusalOf: (error) => refusalOf(error, host),
     })
@@ -79,8 +86,8 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
     {
       title: 'Validate code',
       description: tools.validateDescription,
-      inputSchema: tools.validateInputSchema,
-      outputSchema: tools.validateOutputSchema,
+      inputSchema: listedSchema(tools.validateInputSchema),
+      outputSchema: listedSchema(tools.validateOutputSchema),
       annotations: {
         readOnlyHint: true,
         destructiveHint: false,
@@ -124,7 +131,7 @@ async function execute(
     }
     const checked = await (programs?.run(request) ?? runUnread(lazaret, request))
     await progress?.end()
-    return describeResult(checked.result, checked.validation)
+    return heldResult(caller.hold, describeResult(checked.result, checked.validation))
   } catch (error) {
     return describeError(refusalOf(error, host))
   }
@@ -142,7 +149,10 @@ async function validate(
   using end = caller.follow?.(context.mcpReq.id)
   const asking = { client: caller.client, signal: anyOf(context.mcpReq.signal, end) }
   try {
-    return describeValidation(await host.programs.validate(args.code, args.language, asking))
+    return heldResult(
+      caller.hold,
+      describeValidation(await host.programs.validate(args.code, args.language, asking)),
+    )
   } catch (error) {
     // Without data, because a refusal's data does not match the schema of a validation.
     const { content } = describeError(refusalOf(error, host))

@@ -4,7 +4,6 @@
  * once takes half of that.
  */
 import { keysOf } from '../known-keys.ts'
-import type { Steps } from '../steps.ts'
 import { sliceText } from './text-slices.ts'
 
 /** The most simple members that are written without a pause. */
@@ -25,18 +24,26 @@ interface Open {
   separator: string
 }
 
-/** The data are a tree: no object in them is part of itself. */
-export function* jsonSteps(data: unknown): Steps<readonly Buffer[]> {
+/** A piece that is complete, or nothing: a pause. */
+type Written = Generator<Buffer | undefined, void, undefined>
+
+/**
+ * Writes a piece whenever it is asked to continue and some 64 KiB are complete. The data are a tree: no object in them is
+ * part of itself.
+ */
+export function* jsonPieces(data: unknown): Written {
   const writing = new Writing()
   yield* writing.write(data)
   for (let turns = 0; ; turns++) {
-    if (turns % containersAtOnce === 0) yield
+    if (turns % containersAtOnce === 0) yield writing.take()
     const frame = writing.top
-    if (frame === undefined) return writing.finish()
+    if (frame === undefined) break
     if (frame.next === frame.count) writing.close(frame)
-    else if (writing.writeSimple(frame)) yield
+    else if (writing.writeSimple(frame)) yield writing.take()
     else yield* writing.writeMember(frame)
   }
+  writing.finish()
+  for (let piece = writing.take(); piece !== undefined; piece = writing.take()) yield piece
 }
 
 class Writing {
@@ -48,9 +55,13 @@ class Writing {
     return this.#open.at(-1)
   }
 
-  finish(): readonly Buffer[] {
+  finish(): void {
     this.#flush()
-    return this.#pieces
+  }
+
+  /** The next complete piece. */
+  take(): Buffer | undefined {
+    return this.#pieces.shift()
   }
 
   close({ keys }: Open): void {
@@ -81,7 +92,7 @@ class Writing {
     return frame.next > from
   }
 
-  *writeMember(frame: Open): Steps<void> {
+  *writeMember(frame: Open): Written {
     const { key, value } = memberOf(frame)
     frame.next++
     this.#put(frame.separator)
@@ -93,7 +104,7 @@ class Writing {
     yield* this.write(value)
   }
 
-  *write(given: unknown): Steps<void> {
+  *write(given: unknown): Written {
     const value = plainOf(given)
     if (typeof value === 'string') yield* this.#writeText(value)
     else if (typeof value !== 'object' || value === null) this.#put(textOf(value))
@@ -105,13 +116,13 @@ class Writing {
     }
   }
 
-  *#writeText(text: string): Steps<void> {
+  *#writeText(text: string): Written {
     this.#put('"')
     for (let at = 0; at < text.length;) {
       const slice = sliceText(text, at)
       this.#put(JSON.stringify(slice.text).slice(1, -1))
       at = slice.end
-      if (at < text.length) yield
+      if (at < text.length) yield this.take()
     }
     this.#put('"')
   }
@@ -149,7 +160,8 @@ function isSimpleLeaf(value: unknown): boolean {
   return typeof value === 'string' ? isShort(value) : typeof value !== 'object' || value === null
 }
 
-function plainOf(value: unknown): unknown {
+/** What JSON shows of a value: the result of its own `toJSON`. */
+export function plainOf(value: unknown): unknown {
   const { toJSON } = (value ?? {}) as { readonly toJSON?: unknown }
   return typeof toJSON === 'function' ? (toJSON.call(value) as unknown) : value
 }

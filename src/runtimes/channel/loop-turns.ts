@@ -4,6 +4,7 @@
  */
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { Steps } from '../../core/steps.ts'
 
 const turnMs = 8
 /** When a timer with this delay fires, the loop has turned. */
@@ -46,6 +47,31 @@ export class LoopTurns {
     }
   }
 
+  /**
+   * Resolves in a turn that has time left, for work that cannot be measured because it continues in promises: the turn is
+   * charged with a guess.
+   */
+  async turnFor(ms: number): Promise<void> {
+    if (this.isOver || this.#waiting.length > 0)
+      await new Promise<void>((resolve) =>
+        this.wait(() => {
+          this.spend(ms)
+          resolve()
+        }),
+      )
+    else this.spend(ms)
+  }
+
+  /** What the steps yield, as it is asked for, in as many turns as they need. */
+  async *stream<T>(steps: Iterator<T | undefined, void>): AsyncGenerator<T, void> {
+    for (;;) {
+      const { done, value } = await this.perform(untilNext(steps))
+      if (done === true) return
+      yield value
+      if (this.isOver) await new Promise<void>((resolve) => this.wait(resolve))
+    }
+  }
+
   #renewLater(): void {
     if (this.#isRenewing) return
     this.#isRenewing = true
@@ -61,6 +87,15 @@ export class LoopTurns {
       next()
     }
     if (this.#waiting.length > 0) this.#renewLater()
+  }
+}
+
+function* untilNext<T>(steps: Iterator<T | undefined, void>): Steps<IteratorResult<T, void>> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return { done, value }
+    if (value !== undefined) return { done: false, value }
+    yield
   }
 }
 

@@ -1,4 +1,5 @@
 /** The files of a sandbox: how operations on them begin, and those that it has from the start. */
+import type { HostAccount } from '../../core/host-account.ts'
 import type { Governed } from '../governed.ts'
 import { SandboxFiles } from '../files/sandbox-files.ts'
 import { startFileTask } from '../files/start-file-task.ts'
@@ -9,9 +10,11 @@ export interface FilesParts {
   readonly spaces: Spaces
   readonly governed: Governed
   readonly unfinished: Unfinished
+  readonly account: HostAccount
+  readonly client: string | undefined
 }
 
-export function openFiles({ spaces, governed, unfinished }: FilesParts): SandboxFiles {
+export function openFiles({ spaces, governed, unfinished, account, client }: FilesParts): SandboxFiles {
   return new SandboxFiles({
     begin: (operation, path) => {
       unfinished.requireAlive()
@@ -23,6 +26,7 @@ export function openFiles({ spaces, governed, unfinished }: FilesParts): Sandbox
       void unfinished.during(() => process.exit).catch(() => undefined)
       return process
     },
+    reserve: () => account.reserve({ client, kind: 'answers' }),
   })
 }
 

@@ -1,5 +1,6 @@
 /** Runs tasks of the file service, a fixed number at one time, and turns their ends into results or errors. */
 import { LazaretError } from '../../core/errors/errors.ts'
+import type { Reservation } from '../../core/host-account.ts'
 import type { FileOperation } from '../../core/work.ts'
 import type { Begun } from '../../policy/governor.ts'
 import { fileErrorOf } from './file-errors.ts'
@@ -11,6 +12,8 @@ export interface FileGround {
   /** Throws if the sandbox is gone, and what the policy throws. */
   readonly begin: (operation: FileOperation, path: string) => Promise<Begun>
   readonly start: StartFileProcess
+  /** For answers whose length the guest decides. */
+  readonly reserve: () => Reservation
 }
 
 export interface FileTask {
@@ -36,13 +39,13 @@ export class FileTasks {
     this.#ground = ground
   }
 
-  /** The complete answer of a short task. */
-  async run(task: FileTask, answerBytesMax = 0): Promise<Buffer> {
+  /** The complete answer of a short task; if `held` is given, it is counted there as it arrives. */
+  async run(task: FileTask, answerBytesMax = 0, held?: Reservation): Promise<Buffer> {
     const { process, over } = await this.#begin(task, this.#short)
     let failure: unknown
     try {
       const [answer] = await Promise.all([
-        collect(process.output, answerBytesMax),
+        collect(process.output, answerBytesMax, held),
         feed(process, task.input ?? Buffer.alloc(0)),
       ])
       const exit = await process.exit
@@ -128,7 +131,11 @@ async function feed(process: FileProcess, input: Uint8Array): Promise<void> {
   process.end()
 }
 
-async function collect(output: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
+async function collect(
+  output: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+  held: Reservation | undefined,
+): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of output) {
@@ -136,6 +143,7 @@ async function collect(output: AsyncIterable<Uint8Array>, bytesMax: number): Pro
     if (bytes > bytesMax) {
       throw new LazaretError('FILE_TOO_LARGE', { detail: `The answer is longer than ${bytesMax} bytes.` })
     }
+    held?.resize(bytes)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)

@@ -52,12 +52,16 @@ const entriesCeiling = 100_000
 /** A path of 64 names is longer; longer trees are not listed at once. */
 const listingBytesMax = 64 * 1024 * 1024
 const recordBytesMax = 64 * 1024
+/** The answer, and about twice its bytes in objects. */
+const listingForms = 3
 
 export class SandboxFiles {
   readonly #tasks: FileTasks
+  readonly #reserve: FileGround['reserve']
 
   constructor(ground: FileGround) {
     this.#tasks = new FileTasks(ground)
+    this.#reserve = ground.reserve
   }
 
   async writeFile(path: string, content: string | Uint8Array, options: WriteFileOptions = {}): Promise<void> {
@@ -89,9 +93,10 @@ export class SandboxFiles {
     const parsed = checkKeys(options, ['recursive', 'entriesMax'])
     const most = parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesCeiling })
     const args = [parseGuestPath(path), parseFlag(parsed.recursive, 'recursive'), String(most)]
-    return await loopTurns.perform(
-      readListing(await this.#tasks.run({ task: 'list', args }, listingBytesMax)),
-    )
+    using held = this.#reserve()
+    const answer = await this.#tasks.run({ task: 'list', args }, listingBytesMax, held)
+    held.resize(answer.length * listingForms)
+    return await loopTurns.perform(readListing(answer))
   }
 
   async stat(path: string, options: { readonly followLinks?: boolean } = {}): Promise<FileInfo> {

@@ -5,7 +5,7 @@
 import type { Steps } from '../../core/steps.ts'
 
 /** How much is kept; older output is dropped. */
-const keptBytesMax = 1024 * 1024
+export const keptBytesMax = 1024 * 1024
 const blockBytes = { least: 1024, most: 64 * 1024 }
 /** The number, the length and the time of a piece, in 6, 4 and 8 bytes. */
 const headerBytes = 18

@@ -5,55 +5,65 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { BodyBudget, cutOffLater } from '../../../src/adapters/http/body.ts'
+import { cutOffLater } from '../../../src/adapters/http/body.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { adaToken, send, serveHere } from './serve-here.ts'
+import { adaToken, bobToken, send, serveHere } from './serve-here.ts'
 
 const sleeping = (more = ''): string =>
   JSON.stringify({ language: 'shell', code: `exec sleep 86004 # ${more}` })
 
-test('a body counts towards the limit until its request ends', async () => {
-  await using here = await serveHere({ bounds: { allBodiesBytesMax: 1000 } })
+const KiB = 1024
+/** A share of 64 KiB for one client alone. */
+const engine = { queue: { heldBytesMax: 128 * KiB } }
+
+test('a body counts towards the share of its client until its request ends', async () => {
+  await using here = await serveHere({ engine })
   const id = 'holds-its-body'
   const first = send(here.url, '/v1/run', {
-    body: sleeping('x'.repeat(700)),
+    body: sleeping('x'.repeat(60 * KiB)),
     headers: { 'x-request-id': id },
   })
   const { lazaret } = here.engine
   await eventually(() => (lazaret.stats().running === 1 ? undefined : 'it does not run'), 10_000)
-  const other = { body: { language: 'shell', code: `# ${'y'.repeat(500)}` } }
+  const other = { body: { language: 'shell', code: `# ${'y'.repeat(40 * KiB)}` } }
   const refused = await send(here.url, '/v1/run', other)
-  assert.deepEqual([refused.status, refused.json['code']], [503, 'QUEUE_FULL'])
+  assert.deepEqual([refused.status, refused.json['code']], [429, 'CLIENT_QUEUE_FULL'])
+  assert.equal(refused.headers['retry-after'], '1')
+  // What the client holds leaves room for others, and for its own short requests.
+  assert.equal((await send(here.url, '/v1/run', { ...other, token: bobToken })).status, 200)
+  assert.equal((await send(here.url, '/v1/run', { body: { language: 'shell', code: ':' } })).status, 200)
   await send(here.url, `/v1/run/${id}`, { method: 'DELETE' })
   assert.equal((await first).status, 200)
   assert.equal((await send(here.url, '/v1/run', other)).status, 200)
+  assert.equal(lazaret.stats().held.bytes, 0)
 })
 
-test('bodies that hold all bytes leave room for small ones', async () => {
-  const budget = new BodyBudget({ bodyBytesMax: 8_000_000, allBodiesBytesMax: 4_096_000 })
-  const read = (length: number) =>
-    budget.read(Readable.from([Buffer.alloc(length)]) as unknown as IncomingMessage)
-  using large = await read(4_096_000)
-  await assert.rejects(read(3000), { status: 503 })
-  using small = await read(1000)
-  assert.deepEqual([large.bytes.length, small.bytes.length], [4_096_000, 1000])
-})
-
-test('pipelined requests end with their connection', async () => {
-  await using here = await serveHere()
+test('bodies that never end take no more than the share of their client', async (t) => {
+  await using here = await serveHere({ engine })
   const { lazaret } = here.engine
-  const body = sleeping()
-  const request =
-    `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n` +
-    `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-  const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
-  socket.write(request.repeat(2))
-  await eventually(() => (lazaret.stats().running === 2 ? undefined : 'they do not run'), 10_000)
-  socket.destroy()
-  await eventually(() => (lazaret.stats().running === 0 ? undefined : 'one still runs'), 10_000)
+  const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
+  const sockets = Array.from({ length: 8 }, () => connect(Number(new URL(here.url).port), '127.0.0.1'))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  const answers: string[] = []
+  for (const socket of sockets) {
+    socket.on('error', () => undefined).on('data', (bytes) => answers.push(bytes.toString()))
+    socket.write(`${head}content-length: ${33 * KiB}\r\n\r\n${'x'.repeat(32 * KiB)}`)
+  }
+  // Each holds 16 KiB besides its free part, so four have the share.
+  await eventually(() => (answers.length === 4 ? undefined : `${answers.length} were refused`), 10_000)
+  assert.ok(answers.every((answer) => answer.startsWith('HTTP/1.1 429 ')))
+  assert.equal(lazaret.stats().held.kinds.bodies, 64 * KiB)
+  const { status } = await send(here.url, '/v1/run', {
+    body: { language: 'shell', code: `# ${'y'.repeat(40 * KiB)}` },
+    token: bobToken,
+  })
+  assert.equal(status, 200)
+  for (const socket of sockets) socket.destroy()
+  await eventually(() => (lazaret.stats().held.bytes === 0 ? undefined : 'bytes are still held'), 10_000)
 })
 
 test('the refusal of a compressed body says why', async () => {

@@ -119,19 +119,7 @@ test('the bounds of bodies, headers and connections are named in the error', asy
   for (const socket of sockets) socket.destroy()
 })
 
-test('the bounds of all bodies, all connections and the work of one token are named in the error', async () => {
-  await using bodies = await serveHere({ bounds: { allBodiesBytesMax: 1000 } })
-  const held = connect(Number(new URL(bodies.url).port), '127.0.0.1')
-  const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
-  held.write(`${head}content-length: 2000\r\n\r\n${'x'.repeat(900)}`)
-  const refusal = async (): Promise<unknown> =>
-    (await send(bodies.url, '/v1/run', { body: { language: 'shell', code: `# ${'x'.repeat(500)}` } })).json[
-      'code'
-    ]
-  let code = await refusal()
-  while (code === undefined) code = await refusal()
-  assert.equal(code, 'QUEUE_FULL')
-  held.destroy()
+test('the bounds of all connections and of the work of one token are named in the error', async () => {
   await using few = await serveHere({ bounds: { connectionsMax: 1 } })
   const first = connect(Number(new URL(few.url).port), '127.0.0.1')
   await once(first, 'connect')

@@ -8,7 +8,13 @@ import { cannotCreateExitCode } from '../../../src/adapters/cli/output/write-out
 import { stallMs } from '../../../src/adapters/http/body.ts'
 import { messageMost } from '../../../src/adapters/http/read-json.ts'
 import { routes } from '../../../src/adapters/http/routes/all-routes.ts'
-import { bodyBounds, connectionsMax, requestMs } from '../../../src/adapters/mcp/serve-http.ts'
+import {
+  batchLengthMax,
+  bodyBytesMax,
+  connectionsMax,
+  requestMs,
+  requestsPerClientMax,
+} from '../../../src/adapters/mcp/serve-http.ts'
 import { messageBytesMax } from '../../../src/adapters/mcp/serve-stdio.ts'
 import { snippetLimits } from '../../../src/adapters/snippet-tool/parse-snippet.ts'
 import { optionFlags } from '../../../src/adapters/cli/options/engine-flags.ts'
@@ -232,13 +238,14 @@ function exitCodeRows(): string[] {
 
 function mcpBoundRows(): string[] {
   return [
-    row('one body', formatBytes(bodyBounds.bodyBytesMax)),
-    row('all bodies together', formatBytes(bodyBounds.allBodiesBytesMax)),
+    row('one body', formatBytes(bodyBytesMax)),
+    row('messages of one body', figure(batchLengthMax)),
     row('lists and objects in one body', figure(messageMost.containers)),
     row('different keys in one body', figure(messageMost.keys)),
     row('members of lists and objects in one body', figure(messageMost.members)),
     row('one message over stdio', formatBytes(messageBytesMax)),
     row('connections', figure(connectionsMax)),
+    row('requests of a client at one time', figure(requestsPerClientMax)),
     row('time for a request to arrive', formatMs(requestMs)),
     row('time in which a client must read some of its answer', formatMs(stallMs)),
   ]

@@ -129,6 +129,7 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
         : new ClientSandboxes({ lazaret, clock: systemClock, perClientMax })
     const host = {
       ...{ lazaret, programs, limits: limitsOf(engineOptions), version: readPackageVersion(), warn },
+      account: engine.account,
       ...(sandboxes !== undefined && { sandboxes }),
     }
     if (flags.http === undefined) {

@@ -2,6 +2,7 @@
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
 import { isCheapPattern } from '../../../core/values/decode-leaf.ts'
+import { keptBytesMax } from '../../../sandbox/processes/log-stream.ts'
 import type { SignalName } from '../../../sandbox/processes/signal-name.ts'
 import { readLogs } from '../../../sandbox/processes/processes.ts'
 import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
@@ -155,6 +156,8 @@ async function logs(exchange: Exchange, api: Api): Promise<void> {
   const { events, wantsEvents, signal: gone, parts } = exchange
   const found = processOf(exchange, api)
   if (!wantsEvents) {
+    // Before they are decoded.
+    exchange.hold(2 * keptBytesMax)
     await exchange.reply(200, await readLogs(found))
     return
   }

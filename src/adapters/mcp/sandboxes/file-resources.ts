@@ -8,6 +8,7 @@ import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/s
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { findImage } from '../../../result/images.ts'
 import { showPath } from '../../../sandbox/files/guest-path.ts'
+import type { Hold } from '../held-result.ts'
 import type { ClientSandboxes } from './client-sandboxes.ts'
 
 /** The path is absolute, so three slashes never follow each other. */
@@ -15,6 +16,8 @@ export const fileTemplate = 'lazaret://{sandbox_id}/{+path}'
 
 /** As base64 it still fits into a message of the protocol. */
 const resourceBytesMax = 8 * 1024 * 1024
+/** As base64, as JSON, and as bytes that are sent: a third longer each. */
+const resourceForms = 4
 /** Longer texts are sent as base64: escaping eight megabytes for JSON can block the event loop for a fifth of a second. */
 const textBytesMax = 1024 * 1024
 /** Links in the listing of a folder, each of some 200 bytes. */
@@ -55,17 +58,25 @@ function addressOf(sandbox: string, path: string): string {
   return `lazaret://${sandbox}/${parts.map(encodeURIComponent).join('/')}`
 }
 
-/** Throws SANDBOX_GONE, and INVALID_REQUEST for an invalid address. */
+export interface FileReader {
+  readonly sandboxes: ClientSandboxes
+  readonly client: string
+  readonly hold: Hold
+}
+
+/** Throws SANDBOX_GONE, what `hold` throws, and INVALID_REQUEST for an invalid address. */
 export async function readFileResource(
-  sandboxes: ClientSandboxes,
-  client: string,
+  { sandboxes, client, hold }: FileReader,
   address: URL,
 ): Promise<ReadResourceResult> {
   const sandbox = sandboxes.get(client, address.host)
+  // Before it is read.
+  hold(resourceBytesMax)
   const bytes = await sandbox.readFile(decodePath(address.pathname), {
     encoding: 'bytes',
     bytesMax: resourceBytesMax,
   })
+  hold(bytes.length * resourceForms)
   return { contents: [contentOf(address.href, Buffer.from(bytes))] }
 }
 

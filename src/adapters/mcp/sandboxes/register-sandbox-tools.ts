@@ -3,6 +3,8 @@ import { ProtocolError, ProtocolErrorCode, ResourceTemplate } from '@modelcontex
 import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { LazaretError } from '../../../core/errors/errors.ts'
+import { type Hold, heldResult } from '../held-result.ts'
+import { listedSchema } from '../listed-schema.ts'
 import { describeError } from '../describe-result.ts'
 import type { ClientSandboxes } from './client-sandboxes.ts'
 import { describeRefusal } from './describe-sandbox-work.ts'
@@ -15,6 +17,7 @@ import * as schemas from './sandbox-schemas.ts'
 export interface SandboxTools {
   readonly sandboxes: ClientSandboxes
   readonly client: string
+  readonly hold: Hold
   /** What ends a call; disposed when it is over. */
   readonly follow: (context: ServerContext) => Disposable & { readonly signal: AbortSignal }
   /** The error for the client, also if `error` does not come from Lazaret. */
@@ -41,7 +44,7 @@ export function registerSandboxTools(server: McpServer, tools: SandboxTools): vo
     { title: 'A file of a sandbox', description: 'At most 8 MiB.' },
     async (address) => {
       try {
-        return await readFileResource(tools.sandboxes, tools.client, address)
+        return await readFileResource(tools, address)
       } catch (error) {
         const { code, message } = tools.refusalOf(error)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${code}: ${message}`)
@@ -139,12 +142,12 @@ function revisionOf({ server }: McpServer, { http }: ServerContext): string | un
 
 function add(server: McpServer, tools: SandboxTools, one: Tool<z.ZodType>): void {
   const { name, title, description, schema, act, isReadOnly = false, refused } = one
-  const { sandboxes, client, follow, refusalOf } = tools
+  const { sandboxes, client, hold, follow, refusalOf } = tools
   const handle = async (args: unknown, context: ServerContext): Promise<CallToolResult> => {
     using end = follow(context)
     try {
       const revision = revisionOf(server, context)
-      return await act({ sandboxes, client, args, signal: end.signal, revision })
+      return heldResult(hold, await act({ sandboxes, client, args, signal: end.signal, revision }))
     } catch (error) {
       const refusal = refusalOf(error)
       return refused === undefined ? describeError(refusal) : describeRefusal(refusal, refused)
@@ -155,8 +158,8 @@ function add(server: McpServer, tools: SandboxTools, one: Tool<z.ZodType>): void
     {
       title,
       description,
-      inputSchema: schema.input,
-      outputSchema: schema.output,
+      inputSchema: listedSchema(schema.input),
+      outputSchema: listedSchema(schema.output),
       annotations: {
         readOnlyHint: isReadOnly,
         // Only in the client's own sandbox.
