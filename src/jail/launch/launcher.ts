@@ -46,10 +46,12 @@ function asLauncher(child: ChildProcess): Launcher {
 }
 
 /** The handles that keep the event loop alive. */
-type Held = { ref(): unknown; unref(): unknown }
+type Held = { readonly destroyed?: boolean; ref(): unknown; unref(): unknown }
 
 export function holdAll(isHeld: boolean, all: readonly unknown[]): void {
   for (const one of all as (Held | null | undefined)[]) {
+    // Such a socket would wait for its next connection, with one more listener each time.
+    if (one?.destroyed === true) continue
     if (isHeld) one?.ref()
     else one?.unref()
   }

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { systemClock } from '../../core/clock.ts'
 import { FrameDecoder, encodeFrame } from './frames.ts'
 import type { Frame } from './frames.ts'
+import { holdAll } from './launcher.ts'
 
 /** How long it may take to end when told to. */
 const killGraceMs = 1000
@@ -54,8 +55,7 @@ export class ServingProcess {
   }
 
   hold(isHeld: boolean): void {
-    if (isHeld) this.#control.ref()
-    else this.#control.unref()
+    holdAll(isHeld, [this.#control])
   }
 
   kill(): void {
