@@ -6,9 +6,10 @@ export const secrets: readonly Mutation[] = [
     name: 'base64-is-shown',
     defect: 'A secret is shown in an answer in base64.',
     kind: 'secret',
-    file: 'src/jail/edge/secrets/placed-secrets.ts',
-    find: '    ...base64Forms(value),\n',
-    replace: '',
+    file: 'src/jail/edge/secrets/hidden-values.ts',
+    find: '  return [...hex, ...new Set(alphabets.flatMap((alphabet) => digitsOf(bytes, alphabet)))]\n',
+    replace:
+      '  return [...hex, ...new Set(alphabets.slice(2).flatMap((alphabet) => digitsOf(bytes, alphabet)))]\n',
     caughtBy: ['test/jail/edge/masked-forms.test.ts'],
   },
   {
@@ -16,8 +17,8 @@ export const secrets: readonly Mutation[] = [
     defect: 'A secret that arrives in two pieces is shown.',
     kind: 'secret',
     file: 'src/jail/edge/secrets/masker.ts',
-    find: '    const kept = this.#countHeld(bytes, held)\n',
-    replace: '    const kept = Math.min(0, this.#countHeld(bytes, held))\n',
+    find: '    const from = seen.length - this.#countHeld(seen, heldBefore)\n',
+    replace: '    const from = seen.length - Math.min(0, this.#countHeld(seen, heldBefore))\n',
     caughtBy: ['test/jail/edge/masker.test.ts'],
   },
   {

@@ -32,6 +32,8 @@ const lazaret = createLazaret({ access: { networks: ['none', 'local-policy'] } }
 const { level } = await lazaret.probe()
 const obstacle = level === 'restricted' && 'without namespaces a policy is refused'
 const value = 'sk-Very-Secret-42'
+/** With characters that some encoders of forms encode, and others do not. */
+const formValue = "Kx8Q~7dE!3n'R(5t)Y*uP"
 const host = `localhost:${api.port}`
 
 beforeEach(() => {
@@ -80,7 +82,7 @@ describe('a guest that wants a secret itself', { skip: obstacle }, () => {
     const hosts = [host, `localhost:${impostor.port}`]
     sandbox = await lazaret.sandbox({
       network: { allow: [...hosts, `localhost:${other.port}`], connectionsMax: 1000 },
-      secrets: { KEY: { value, hosts } },
+      secrets: { KEY: { value, hosts }, FORM_KEY: { value: formValue, hosts } },
     })
   })
   after(() => sandbox.destroy())
@@ -213,6 +215,31 @@ print(status(say('PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n')))`
     assert.ok(!answer.includes(Buffer.from(`ab${value}cd`).toString('base64').slice(6, 18)))
     assert.match(answer, /502\n502$/)
     assert.equal(api.last.headers['accept-encoding'], 'identity')
+  })
+
+  it('is not shown it as form data, whichever library has encoded it', async () => {
+    const encode = (text: string, plain: RegExp) =>
+      text.replaceAll(plain, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+    const encoders: Record<string, (text: string) => string> = {
+      WHATWG: (text) => new URLSearchParams({ key: text }).toString(),
+      Java: (text) => `key=${encode(text, /[^\w.*-]/g)}`,
+      PHP: (text) => `key=${encode(text, /[^\w.-]/g)}`,
+    }
+    api.answer = (request, response) => {
+      const key = String(request.headers['x-form'])
+      const form = encoders[String(request.headers['x-encoder'])]?.(key) ?? ''
+      const location = `https://${host}/?${form}`
+      response.writeHead(302, { location, 'x-form': form, 'content-length': form.length })
+      for (const one of form) response.write(one)
+      response.end()
+    }
+    for (const encoder of Object.keys(encoders)) {
+      const code = `print(say(ask(headers=[f'X-Form: {os.environ["FORM_KEY"]}', 'X-Encoder: ${encoder}'])))`
+      const answer = await run(code)
+      assert.equal(api.last.headers['x-form'], formValue)
+      assert.equal(answer.match(/key=\*{21,}/g)?.length, 3, answer)
+      assert.ok(!decodeURIComponent(answer).includes('Kx8Q'), answer)
+    }
   })
 
   it('does not send it to a host with an untrusted certificate', async () => {

@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import { beforeEach, describe, test } from 'node:test'
 
 import { FrameMaskingStream } from '../../../src/jail/edge/secrets/frame-mask.ts'
+import { HiddenValues } from '../../../src/jail/edge/secrets/hidden-values.ts'
 import { useSecretApi } from '../../support/hosts/use-secret-api.ts'
 
 const value = `sk-"Very"/'Secret'&<42>+ok`
@@ -151,7 +152,7 @@ test('frames that are masked or compressed are not passed on', async () => {
     [0xc1, 3],
     [0x81, 0x83],
   ]) {
-    const stream = new FrameMaskingStream([value])
+    const stream = new FrameMaskingStream(new HiddenValues([value]))
     const failed = once(stream, 'error')
     stream.write(Buffer.from([0x81, 1, 0x61, ...head, 1, 2, 3]))
     await failed

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 
-import { maskText } from '../../../src/jail/edge/secrets/masker.ts'
-import { hiddenForms } from '../../../src/jail/edge/secrets/placed-secrets.ts'
+import { Masker, maskText } from '../../../src/jail/edge/secrets/masker.ts'
+import { HiddenValues } from '../../../src/jail/edge/secrets/hidden-values.ts'
 
 const value = `k&<"'>/e y+${'Zq9'.repeat(4)}`
-const hidden = hiddenForms([{ placeholder: 'lazaret_x', value, places: ['header'] }])
+const hidden = new HiddenValues([value])
 
 const asBase64 = (text: string) => Buffer.from(text).toString('base64')
 const asHex = (text: string) => Buffer.from(text).toString('hex')
@@ -28,18 +28,30 @@ const masked: Readonly<Record<string, string>> = {
   'in capitals': value.toUpperCase(),
   'in a URL': encodeURIComponent(value),
   'in a form': new URLSearchParams([['', value]]).toString().slice(1),
+  'percent-encoded twice': encodeURIComponent(encodeURIComponent(value)),
+  'letters percent-encoded that need no encoding': inPercents(value),
   'in JSON': JSON.stringify(value).slice(1, -1),
-  'in JSON of PHP': JSON.stringify(value).slice(1, -1).replaceAll('/', '\\/'),
-  'in JSON of Go': JSON.stringify(value)
-    .slice(1, -1)
-    .replaceAll(/[&<>]/g, (one) => inEscapes(one)),
+  'in JSON with all characters escaped': inEscapes(value),
   'in HTML': value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+  'in HTML with all characters as numbers': inEntities(value),
+  'as numbers with leading zeros': inEntities(value).replaceAll('#', '#0000'),
+  'in UTF-16': Buffer.from(inEscapes(value), 'utf16le').subarray(0, -1).toString('latin1'),
   'in hexadecimal': asHex(value),
+  'in hexadecimal with colons': asHex(value).replaceAll(/..(?!$)/g, '$&:'),
+  'as numbers with commas': Buffer.from(value).join(','),
+  'in quoted-printable, with broken lines': value.replaceAll(/[&"=]/g, (one) => `=${asHex(one)}=\r\n`),
 }
 for (const [form, text] of Object.entries(masked))
   test(`masked: ${form}`, () => {
-    assert.equal(maskText(`a ${text} b`, hidden), `a ${'*'.repeat(text.length)} b`)
+    assert.equal(maskText(`a ${text} b`, hidden), `a ${text.replaceAll(/[^\r\n\0]/g, '*')} b`)
   })
+
+test('masked: in base64 with line breaks, also as escapes of JSON', () => {
+  for (const end of ['\n', '\r\n', '\\n', '\\r\\n']) {
+    const text = asBase64(value.repeat(4)).replaceAll(/.{76}/g, `$&${end}`)
+    assert.match(maskText(`a ${text} b`, hidden), /^a (?:[*\r\n]{20,}.?)+=* b$/)
+  }
+})
 
 test('masked: in base64 and base64url at any position, but for a character at each end', () => {
   for (const before of ['', 'a', 'ab', 'abc'])
@@ -57,18 +69,38 @@ const unmasked: Readonly<Record<string, string>> = {
   'with other characters between its own': value.split('').join('-'),
   'without its first character': value.slice(1),
   'without its last character': value.slice(0, -1),
-  'percent-encoded twice': encodeURIComponent(encodeURIComponent(value)),
-  'letters encoded that need no encoding': inPercents(value),
-  'in JSON with all characters escaped': inEscapes(value),
-  'in HTML with all characters as numbers': inEntities(value),
-  'in base64 with line breaks': asBase64(value).replaceAll(/.{8}/g, '$&\n'),
+  'percent-encoded three times': encodeURIComponent(encodeURIComponent(encodeURIComponent(value))),
+  'in HTML of HTML of HTML': value.replaceAll('&', '&amp;amp;amp;'),
+  'in base64 of its form in a URL': asBase64(encodeURIComponent(value)),
   'in base64 of base64': asBase64(asBase64(value)),
-  'in hexadecimal with separators': asHex(value).replaceAll(/../g, '$&:'),
+  'in base64 with indentation': asBase64(value).replaceAll(/.{8}/g, '$&\n  '),
+  'in hexadecimal with spaces': asHex(value).replaceAll(/../g, '$& '),
+  'as numbers with spaces': Buffer.from(value).join(', '),
+  'in another coding': value.replaceAll(
+    /[a-z]/gi,
+    (one) => 'nopqrstuvwxyzabcdefghijklm'['abcdefghijklmnopqrstuvwxyz'.indexOf(one.toLowerCase())] ?? '',
+  ),
+  'in UTF-7': value.replace('&', '+ACY-'),
+  'with one name for two characters': value.replace('>/', '&gtsol;'),
   'as a hash': createHash('sha256').update(value).digest('hex'),
-  'in UTF-16': Buffer.from(value, 'utf16le').toString('latin1'),
   'in two strings': `["${value.slice(0, 9)}","${value.slice(9)}"]`,
+  'in words of mail': `=?utf-8?q?${value.slice(0, 9)}?= =?utf-8?q?${value.slice(9)}?=`,
 }
 for (const [form, text] of Object.entries(unmasked))
   test(`not masked: ${form}`, () => {
     assert.equal(maskText(text, hidden), text)
   })
+
+test('not masked: in short lines of base64 that arrive one by one', () => {
+  const masker = new Masker(hidden)
+  const lines = asBase64(value)
+    .replaceAll(/.{8}/g, '$&\n')
+    .split(/(?<=\n)/)
+  const shown = [...lines.map((line) => masker.push(Buffer.from(line))), masker.end()]
+  assert.ok(Buffer.concat(shown).toString().startsWith(lines.slice(0, -1).join('')))
+})
+
+test('not masked: more than 18 bytes for each character', () => {
+  const text = inEntities(value).replaceAll('#', `#${'0'.repeat(20)}`)
+  assert.ok(maskText(text, hidden).startsWith(text.slice(0, 20)))
+})

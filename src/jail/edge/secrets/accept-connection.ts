@@ -9,7 +9,8 @@ import { issueFor } from './authority.ts'
 import type { Authority } from './authority.ts'
 import type { Connection } from './connection.ts'
 import { forwardRequest, forwardUpgrade } from './forward.ts'
-import { hiddenForms } from './placed-secrets.ts'
+import { HiddenValues } from './hidden-values.ts'
+import type { PlacedSecret } from './placed-secrets.ts'
 import type { Admission } from './proxy-messages.ts'
 import { createAgent } from './upstream.ts'
 
@@ -27,13 +28,17 @@ const connections = new WeakMap<Socket, Connection>()
 const contexts = new Map<string, SecureContext>()
 /** With a wildcard, a guest can name any number of hosts. */
 const contextsMax = 64
+const hiddenValues = new Map<string, HiddenValues>()
+/** Hosts may have different secrets; each set of them takes megabytes. */
+const hiddenValuesMax = 4
 /** Requests of one connection that wait for answers: clients rarely send more than one. */
 const pipelinedMax = 16
 const pipelined = new WeakMap<Socket, number>()
 
 export function acceptConnection(socket: Socket, { admission, authority, onUnreachable }: Acceptance): void {
   const agent = createAgent(admission)
-  const connection = { admission, hidden: hiddenForms(admission.secrets), agent, onUnreachable }
+  const hidden = hiddenFor(admission.secrets)
+  const connection = { admission, hidden, agent, onUnreachable }
   socket.once('close', () => agent.destroy())
   if (!admission.isEncrypted) return serve(socket, connection)
   return awaitFirstByte(socket, (first) => {
@@ -92,6 +97,17 @@ function contextFor(host: string, authority: Authority): SecureContext {
   if (contexts.size >= contextsMax) contexts.clear()
   contexts.set(host, context)
   return context
+}
+
+/** The connections to a host share what its answers have taught. */
+function hiddenFor(secrets: readonly PlacedSecret[]): HiddenValues {
+  const key = secrets.map(({ placeholder }) => placeholder).join(' ')
+  const known = hiddenValues.get(key)
+  if (known !== undefined) return known
+  const hidden = new HiddenValues(secrets.map(({ value }) => value))
+  if (hiddenValues.size >= hiddenValuesMax) hiddenValues.clear()
+  hiddenValues.set(key, hidden)
+  return hidden
 }
 
 const http = new HttpServer({

@@ -10,6 +10,7 @@ import type { Connection } from './connection.ts'
 import { explainMisfit, headersFrom, headersTo } from './http-headers.ts'
 import type { Misfit } from './http-headers.ts'
 import { FrameMaskingStream } from './frame-mask.ts'
+import type { HiddenValues } from './hidden-values.ts'
 import { MaskingStream } from './masker.ts'
 import { placeInHeaders, placeInJson, placeInTarget } from './placed-secrets.ts'
 import { requestUpstream } from './upstream.ts'
@@ -107,7 +108,7 @@ function send({ request, response, connection }: Exchange, body?: Buffer): void 
 }
 
 /** False if it cannot be written: Node parses some statuses and headers that it refuses to write. */
-function writeHead(response: ServerResponse, answer: IncomingMessage, hidden: readonly string[]): boolean {
+function writeHead(response: ServerResponse, answer: IncomingMessage, hidden: HiddenValues): boolean {
   try {
     response.writeHead(answer.statusCode ?? 0, headersFrom(answer.rawHeaders, hidden))
     response.flushHeaders()

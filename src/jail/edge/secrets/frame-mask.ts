@@ -5,6 +5,7 @@
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 
+import type { HiddenValues } from './hidden-values.ts'
 import { Masker } from './masker.ts'
 
 const shortLengthMax = 125
@@ -18,7 +19,7 @@ export class FrameMaskingStream extends Transform {
   #head: Buffer = Buffer.alloc(0)
   #payloadLeft = 0
 
-  constructor(hidden: readonly string[]) {
+  constructor(hidden: HiddenValues) {
     super()
     this.#masker = new Masker(hidden)
   }

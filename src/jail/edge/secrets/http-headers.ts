@@ -1,6 +1,7 @@
 /** Which requests of a guest are for the host that its connection leads to, and which headers pass the proxy. Pure. */
 import type { IncomingMessage } from 'node:http'
 
+import type { HiddenValues } from './hidden-values.ts'
 import { maskText } from './masker.ts'
 import type { RawHeaders } from './placed-secrets.ts'
 import type { Admission } from './proxy-messages.ts'
@@ -71,7 +72,7 @@ const isTransferEncoding = (name: string, index: number): boolean =>
   index % 2 === 0 && isNamed(name, 'transfer-encoding')
 
 /** Removes headers of our own connection, and those that announce other ways to the same host. */
-export function headersFrom(headers: RawHeaders, hidden: readonly string[]): string[] {
+export function headersFrom(headers: RawHeaders, hidden: HiddenValues): string[] {
   return without(headers, [...hopByHop, ...namedIn(headers), 'alt-svc']).map((text) => maskText(text, hidden))
 }
 

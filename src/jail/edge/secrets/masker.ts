@@ -1,86 +1,93 @@
 /**
- * Hides texts in a stream, however they are split into pieces. Asterisks replace a hidden text, one for each character, so
- * that lengths stay the same. Case is ignored, because servers change it.
+ * Hides values in a stream, however it is split into pieces. Asterisks replace what is hidden, one for each character, so
+ * that lengths stay the same.
  */
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 
-const asterisk = 0x2a
+import type { HiddenValues, State } from './hidden-values.ts'
+
+const nul = 0
+const newline = 0x0a
+const carriageReturn = 0x0d
 const space = 0x20
+const equals = 0x3d
 const tilde = 0x7e
+/** Lines of base64 and hexadecimal are at least this long, apart from the last one. */
+const lineMin = 56
 
 export class Masker {
-  readonly #hidden: readonly string[]
-  readonly #longest: number
+  readonly #hidden: HiddenValues
   readonly #firstHeld: number
-  /** What may be the beginning of a hidden text: as it arrived, and as it is shown. */
-  #seen = ''
-  #shown: Buffer = Buffer.alloc(0)
+  /** What may be a part of a hidden value: as it arrived, and as it is shown. */
+  #seen: Buffer = Buffer.alloc(0)
+  #shown: Buffer = this.#seen
+  #state: State | undefined
 
-  constructor(hidden: readonly string[]) {
-    this.#hidden = hidden.map((text) => text.toLowerCase())
-    this.#longest = Math.max(0, ...hidden.map((text) => text.length))
-    this.#firstHeld = hidden.some((text) => text.includes(' ')) ? space : space + 1
+  constructor(hidden: HiddenValues) {
+    this.#hidden = hidden
+    this.#firstHeld = hidden.hasSpace ? space : space + 1
   }
 
   /** Returns the bytes that can already be shown. */
   push(bytes: Buffer): Buffer {
-    const held = this.#seen.length
-    const seen = this.#seen + bytes.toString('latin1').toLowerCase()
+    const heldBefore = this.#seen.length
+    const seen = Buffer.concat([this.#seen, bytes])
     const shown = Buffer.concat([this.#shown, bytes])
-    for (const text of this.#hidden) cover(text, { seen, shown, from: Math.max(0, held - text.length + 1) })
-    const kept = this.#countHeld(bytes, held)
-    this.#seen = seen.slice(seen.length - kept)
-    this.#shown = shown.subarray(shown.length - kept)
-    return shown.subarray(0, shown.length - kept)
+    this.#state = this.#hidden.cover(seen, shown, heldBefore, this.#state)
+    const from = seen.length - this.#countHeld(seen, heldBefore)
+    this.#seen = seen.subarray(from)
+    this.#shown = shown.subarray(from)
+    return shown.subarray(0, from)
   }
 
   /**
-   * How many characters at the end are held back: the whole last word, whether or not a hidden text begins like it.
-   * Otherwise a guest could make a server echo guesses, see which ones are held back, and find a secret letter by letter.
+   * How many bytes at the end are held back: the whole last word, whether or not a hidden value begins like it. Otherwise
+   * a guest could make a server echo guesses, see which ones are held back, and find a secret letter by letter.
    */
   #countHeld(bytes: Buffer, heldBefore: number): number {
-    const most = Math.max(0, this.#longest - 1)
+    const most = Math.min(this.#hidden.heldMax, bytes.length)
     let count = 0
-    while (count < most && count < bytes.length && this.#isHeld(bytes[bytes.length - 1 - count])) count++
-    return count === bytes.length ? Math.min(most, count + heldBefore) : count
+    while (count < most && bytes.length - count > heldBefore && this.#isHeld(bytes, bytes.length - 1 - count))
+      count++
+    return bytes.length - count === heldBefore ? most : count
   }
 
-  #isHeld(byte = 0): boolean {
-    return byte >= this.#firstHeld && byte <= tilde
+  #isHeld(bytes: Buffer, at: number): boolean {
+    const byte = bytes[at] ?? 0
+    if (byte === newline || byte === carriageReturn) return isInside(bytes, at)
+    return byte === nul || (byte >= this.#firstHeld && byte <= tilde)
   }
 
   /** Returns the held bytes when nothing more comes. The next bytes begin a new text. */
   end(): Buffer {
     const shown = this.#shown
-    this.#seen = ''
-    this.#shown = Buffer.alloc(0)
+    this.#seen = this.#shown = Buffer.alloc(0)
+    this.#state = undefined
     return shown
   }
 }
 
-interface Place {
-  readonly seen: string
-  readonly shown: Buffer
-  readonly from: number
+/** Whether a line break may be inside of a text: after `=` in quoted-printable, and after a long line of base64. */
+function isInside(bytes: Buffer, at: number): boolean {
+  const end = bytes[at] === newline && bytes[at - 1] === carriageReturn ? at - 1 : at
+  return bytes[end - 1] === equals || (end >= lineMin && isCode(bytes.subarray(end - lineMin, end)))
 }
 
-function cover(text: string, { seen, shown, from }: Place): void {
-  for (let at = seen.indexOf(text, from); at !== -1; at = seen.indexOf(text, at + 1))
-    shown.fill(asterisk, at, at + text.length)
-}
+const isCode = (line: Buffer): boolean => /^[\w+/:-]+$/.test(line.toString('latin1'))
 
 /** Masks a short text that is complete. */
-export function maskText(text: string, hidden: readonly string[]): string {
-  const masker = new Masker(hidden)
-  const shown = masker.push(Buffer.from(text, 'latin1'))
-  return Buffer.concat([shown, masker.end()]).toString('latin1')
+export function maskText(text: string, hidden: HiddenValues): string {
+  const bytes = Buffer.from(text, 'latin1')
+  const shown = Buffer.from(bytes)
+  hidden.cover(bytes, shown)
+  return shown.toString('latin1')
 }
 
 export class MaskingStream extends Transform {
   readonly #masker: Masker
 
-  constructor(hidden: readonly string[]) {
+  constructor(hidden: HiddenValues) {
     super()
     this.#masker = new Masker(hidden)
   }

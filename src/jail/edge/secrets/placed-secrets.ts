@@ -1,5 +1,5 @@
 /**
- * Replaces placeholders with values in the places that a secret allows, and lists the texts to hide in answers. Pure.
+ * Replaces placeholders with values in the places that a secret allows. Pure.
  */
 import type { SecretPlace } from '../../../core/secrets.ts'
 
@@ -48,48 +48,6 @@ export function placeInJson(
   return placeIn(text, allowed, inJson)
 }
 
-/**
- * The texts to hide in answers: each value, and its forms in a URL, in JSON, in HTML, in base64 and in hexadecimal. If an
- * encoding leaves a choice, the form is that of common libraries. In most keys, no character has an escaped form.
- */
-export function hiddenForms(secrets: readonly PlacedSecret[]): string[] {
-  const forms = secrets.flatMap(({ value }) => [
-    value,
-    ...urlForms(value),
-    ...jsonForms(value),
-    ...htmlForms(value),
-    ...base64Forms(value),
-    Buffer.from(value).toString('hex'),
-  ])
-  return [...new Set(forms)]
-}
-
-/** The forms in a component of a URL, in a path, and in form data. */
-function urlForms(value: string): string[] {
-  const part = encodeURIComponent(value)
-  const strict = part.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
-  return [part, strict].flatMap((one) => [one, one.replaceAll('%2F', '/'), one.replaceAll('%20', '+')])
-}
-
-/** PHP escapes slashes, and Go the special characters of HTML. */
-function jsonForms(value: string): string[] {
-  const plain = inJson(value)
-  const escaped = plain.replaceAll(/[&<>]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return [plain, plain.replaceAll('/', '\\/'), escaped]
-}
-
-const htmlNames: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt' }
-
-/** Quotes stay as they are in a text, and have several forms in an attribute. */
-function htmlForms(value: string): string[] {
-  const escaped = value.replaceAll(/[&<>]/g, (one) => `&${htmlNames[one]};`)
-  return ['"', '&quot;', '&#34;'].flatMap((double) =>
-    ["'", '&#39;', '&#039;', '&#x27;'].map((single) =>
-      escaped.replaceAll('"', double).replaceAll("'", single),
-    ),
-  )
-}
-
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1)
 
 function placeIn(
@@ -110,17 +68,4 @@ function placeInCredentials(isCredentials: boolean, text: string, secrets: reado
   const plain = Buffer.from(encoded, 'base64').toString('latin1')
   const placed = placeIn(plain, secrets)
   return placed === plain ? text : `Basic ${Buffer.from(placed, 'latin1').toString('base64')}`
-}
-
-/**
- * The base64 characters of a value at each of the three alignments, without those at its ends that also depend on the
- * neighbouring bytes.
- */
-function base64Forms(value: string): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)])
-    const whole = bytes.toString('base64').replace(/=+$/, '')
-    const own = whole.slice(before === 0 ? 0 : before + 1, Math.floor((bytes.length * 8) / 6))
-    return [own, own.replaceAll('+', '-').replaceAll('/', '_')]
-  })
 }
