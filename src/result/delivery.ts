@@ -18,7 +18,7 @@ export interface DeliveryListener {
 }
 
 /** About the size of one read from a socket. */
-const waitingBytesMax = 64 * 1024
+export const waitingBytesMax = 64 * 1024
 /**
  * Beyond this number, chunks of the same stream are joined: a caller that is slow for each chunk must not be slow for
  * each byte.

@@ -18,7 +18,7 @@ export interface Batch {
   readonly next: Place
 }
 
-const bytesMax = 16 * 1024
+export const batchBytesMax = 16 * 1024
 /** The overhead of a piece besides its bytes. */
 const pieceBytes = 64
 /** So many chunks are in the order of their arrival. Later ones are joined to the last of their stream. */
@@ -37,7 +37,7 @@ interface Found {
 export function makeBatch(kept: Readonly<Record<StreamName, LogStream>>, from: Place): Batch | undefined {
   const found: Found[] = []
   const next: Record<StreamName, StreamPlace> = { ...from }
-  let left = bytesMax
+  let left = batchBytesMax
   for (const { stream, piece } of inOrder(kept, from)) {
     if (left <= 0) break
     const bytes = piece.bytes.subarray(0, left)

@@ -10,6 +10,7 @@ import { checkCommand, checkExecOptions, checkKeys, checkName, execKeys } from '
 import type { Command } from '../commands/command.ts'
 import type { CommandEnd } from '../commands/command-end.ts'
 import type { Governed } from '../governed.ts'
+import { batchBytesMax } from './log-batch.ts'
 import { Log } from './log.ts'
 import { LogRoom } from './log-room.ts'
 import { isListening } from '../ports/is-listening.ts'
@@ -41,11 +42,13 @@ interface Launch {
 const endOf = (end: CommandEnd | undefined): WorkEnd =>
   end === undefined ? { outcome: 'killed' } : { ...endOfProgram(end.outcome), usage: end.usage }
 
-const runningMax = 48
+export const runningMax = 48
 /** The ended processes that are remembered, and the characters of their commands together. */
-const history = { max: 256, charactersMax: 1024 * 1024 }
+export const history = { max: 256, charactersMax: 256 * 1024 }
 /** At one time, of all logs of the sandbox. */
 export const readersMax = { followers: 64, searches: 64 }
+/** What a follower holds that does not take its chunks: their bytes and text. */
+const followerBytes = 3 * batchBytesMax
 
 export class Processes {
   readonly #parts: ProcessesParts
@@ -126,15 +129,20 @@ export class Processes {
     return [process, handle]
   }
 
-  /** Counts a reader until the returned function is called. Throws QUEUE_FULL. */
+  /** Counts a reader until the returned function is called. Throws QUEUE_FULL, CLIENT_QUEUE_FULL. */
   #take(what: keyof typeof readersMax): () => void {
     if (this.#readers[what] >= readersMax[what])
       throw noRoom(
         `The logs of the sandbox already have ${readersMax[what]} ${what}.`,
         'End a `streamLogs()`, a terminal or a `waitForLog()` of the sandbox.',
       )
+    const { account, client } = this.#parts
+    const held = account.reserve({ client, kind: 'answers' }, what === 'followers' ? followerBytes : 0)
     this.#readers[what]++
-    return () => this.#readers[what]--
+    return () => {
+      this.#readers[what]--
+      held[Symbol.dispose]()
+    }
   }
 
   list(): BackgroundProcess[] {

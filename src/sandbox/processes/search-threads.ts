@@ -52,8 +52,8 @@ export const searchMs = 250
 const checkMs = 50
 /** Of a longer line, the end is matched. */
 const lineBytesMax = 64 * 1024
-/** Room for the lines of one search, which may be the whole log. */
-const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
+/** Room for one line and its pattern; the bytes of the log stand outside of the heap. */
+export const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 }
 
 export class SearchThreads {
   readonly #clock: Clock

@@ -35,6 +35,13 @@ import { queueDefaults } from '../../../src/policy/execution-pool.ts'
 import { rateDefaults } from '../../../src/policy/rate-limiter.ts'
 import { retryDefaults } from '../../../src/policy/retry.ts'
 import { resolveRoom } from '../../../src/policy/room-size.ts'
+import { heldPerByte } from '../../../src/result/capture.ts'
+import { waitingBytesMax } from '../../../src/result/delivery.ts'
+import { batchBytesMax } from '../../../src/sandbox/processes/log-batch.ts'
+import { endedBytesMax } from '../../../src/sandbox/processes/log-room.ts'
+import { keptBytesMax } from '../../../src/sandbox/processes/log-stream.ts'
+import { history, readersMax, runningMax } from '../../../src/sandbox/processes/process-table.ts'
+import { resourceLimits, threadsMax } from '../../../src/sandbox/processes/search-threads.ts'
 import { sandboxDefaults } from '../../../src/policy/sandbox-limits.ts'
 import { parkedMax, poolsMax, shrinkEveryMs } from '../../../src/pool/pools.ts'
 import { defaultPoolSize } from '../../../src/pool/shape.ts'
@@ -70,6 +77,7 @@ export function pageTables(): PageTable[] {
     { page: 'docs/operate/mcp.md', heading: 'Bounds', rows: mcpBoundRows() },
     { page: 'docs/operate/warm-runs.md', heading: 'Bounds', rows: poolBoundRows() },
     { page: 'docs/operate/configuration.md', heading: 'Options', rows: engineOptionRows() },
+    { page: 'docs/operate/policy.md', heading: 'What clients make this process hold', rows: heldRows() },
     { page: 'docs/operate/http.md', heading: 'Routes', rows: routeRows() },
     { page: 'docs/operate/http.md', heading: 'Bounds', rows: boundRows() },
     { page: 'docs/operate/cli.md', heading: 'Commands', rows: commandRows() },
@@ -259,6 +267,27 @@ function poolBoundRows(): string[] {
     row('half of the unused workers are released every', formatMs(shrinkEveryMs)),
     row('forks of a zygote', figure(forksMax)),
     row('age of a zygote', formatMs(ageMsMax)),
+  ]
+}
+
+function heldRows(): string[] {
+  const { followers, searches } = readersMax
+  const ended = `${figure(history.max)}, with ${figure(history.charactersMax)} characters of commands`
+  const mebibytes = resourceLimits.maxOldGenerationSizeMb + resourceLimits.maxYoungGenerationSizeMb
+  return [
+    row('output that is kept for a result', `${heldPerByte} bytes for each`, 'yes'),
+    row('log of a process', `${formatBytes(keptBytesMax)} of each stream`, 'yes'),
+    row('logs of the ended processes of a sandbox', formatBytes(endedBytesMax), 'yes'),
+    row('running processes of a sandbox', figure(runningMax), 'their commands'),
+    row('processes of a sandbox that are remembered', ended, 'no'),
+    row(
+      'followers of the logs of a sandbox',
+      `${figure(followers)}, each with ${formatBytes(batchBytesMax)} and their text`,
+      'yes',
+    ),
+    row('`waitForLog()` in a sandbox', `${figure(searches)}, without bytes until its turn`, 'no'),
+    row('threads that search', `${threadsMax}, each with ${mebibytes} MiB of heap`, 'no'),
+    row('output that a slow `onOutput` has not taken', formatBytes(waitingBytesMax), 'no'),
   ]
 }
 

@@ -1,6 +1,7 @@
 /** Processes of a sandbox over HTTP: started, watched, waited for, written to, and ended. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
+import type { OutputChunk } from '../../../core/request.ts'
 import { isCheapPattern } from '../../../core/values/decode-leaf.ts'
 import { keptBytesMax } from '../../../sandbox/processes/log-stream.ts'
 import type { SignalName } from '../../../sandbox/processes/signal-name.ts'
@@ -164,9 +165,18 @@ async function logs(exchange: Exchange, api: Api): Promise<void> {
   // A follower must not delay the server's shutdown.
   const chunks = found.streamLogs({ signal: AbortSignal.any([gone, parts.draining]) })
   await events.send('started', { id: parts.id })
-  for await (const chunk of chunks) await events.send('output', toOutputEvent(chunk))
+  for await (const chunk of chunks) await events.sendJson('output', writeShared(chunk))
   if (!parts.draining.aborted) await events.send('result', describe(found))
   events.end()
+}
+
+/** Followers of one log get the same chunks. */
+const shared = new WeakMap<OutputChunk, string>()
+
+function writeShared(chunk: OutputChunk): string {
+  const json = shared.get(chunk) ?? JSON.stringify(toOutputEvent(chunk))
+  shared.set(chunk, json)
+  return json
 }
 
 async function signal(exchange: Exchange, api: Api): Promise<void> {
