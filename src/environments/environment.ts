@@ -36,7 +36,10 @@ export interface EnvironmentPackage {
 /** A read-only set of packages that runs and sandboxes use by name. */
 export interface Environment {
   readonly name: string
-  /** SHA-256 of its contents, in hexadecimal digits: the same files always have the same hash. */
+  /**
+   * SHA-256 of its packages, its lock and its files, in hexadecimal digits: the same packages and files always have the
+   * same hash.
+   */
   readonly hash: string
   /** When the name was last set, in ISO 8601. */
   readonly updatedAt: string
@@ -53,7 +56,14 @@ export interface Environment {
 }
 
 export interface EnvironmentProgress {
-  readonly step: 'install-python' | 'install-npm' | 'run-scripts' | 'compile' | 'take-out'
+  readonly step:
+    | 'fetch-python'
+    | 'build-python'
+    | 'install-python'
+    | 'install-npm'
+    | 'run-scripts'
+    | 'compile'
+    | 'take-out'
   /** A line of an installer: guest text. Absent when a step begins. */
   readonly line?: string
 }

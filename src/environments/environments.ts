@@ -31,14 +31,14 @@ export class Environments implements EnvironmentsApi, AsyncDisposable {
     readName(name)
     const spec = readSpec(input)
     const { replace = false } = options
-    if (!replace && this.#store.find(name) !== undefined)
+    if (!replace && this.#store.named(name) !== undefined)
       throw new LazaretError('ENVIRONMENT_EXISTS', { detail: `Environment ${name}.` })
     await using staged = await this.#store.stage()
-    const { hash, sealed } = await build({ spec, staged: staged.path, ground: this.#parts, options })
+    const manifest = await build({ spec, staged: staged.path, ground: this.#parts, options })
     // The environment has its own lock.
     const { lock: _lock, ...asked } = spec
-    const named = { hash, updatedAt: this.#parts.clock.timestamp(), spec: asked }
-    return await this.#store.keep(name, staged.path, { sealed, named })
+    const updatedAt = this.#parts.clock.timestamp()
+    return await this.#store.keep(name, staged.path, { manifest, replace, updatedAt, spec: asked })
   }
 
   list(): Promise<readonly Environment[]> {
@@ -50,17 +50,18 @@ export class Environments implements EnvironmentsApi, AsyncDisposable {
   }
 
   async remove(name: string): Promise<void> {
-    const environment = this.#find(readName(name))
-    const others = await this.#store.list()
-    if (others.some((one) => one.hash === environment.hash && one.name !== name))
-      return this.#store.forget(name)
-    if (await this.#store.remove(environment)) return undefined
+    const named = this.#store.named(readName(name))
+    if (named === undefined) throw notFound(name)
+    const others = (await this.#store.names()).filter((one) => one !== name)
+    if (others.some((one) => this.#store.named(one)?.hash === named.hash)) return this.#store.forget(name)
+    if (await this.#store.remove(name, named)) return undefined
     throw new LazaretError('ENVIRONMENT_IN_USE', { detail: `Environment ${name}.` })
   }
 
   async prune(): Promise<readonly string[]> {
     await this.#store.sweep()
-    const named = new Set((await this.#store.list()).map(({ hash }) => hash))
+    const names = await this.#store.names()
+    const named = new Set(names.map((name) => this.#store.named(name)?.hash))
     const removed: string[] = []
     for (const hash of await this.#store.hashes())
       if (!named.has(hash) && (await this.#store.removeUnused(hash))) removed.push(hash)

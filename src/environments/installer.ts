@@ -3,6 +3,7 @@ import { LazaretError } from '../core/errors/errors.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Variables } from '../sandbox/types.ts'
 import type { CreateOptions, EnvironmentProgress } from './environment.ts'
+import { environmentFailed } from './failed.ts'
 
 const lastLinesMax = 12
 const lastCharsMax = 2000
@@ -17,11 +18,16 @@ export interface InstallStep {
   readonly offlineHint?: string | undefined
 }
 
+export interface InstallerOptions extends CreateOptions {
+  /** Bound on what is taken out. */
+  readonly bytesMax: number
+}
+
 export class Installer {
   readonly sandbox: Sandbox
-  readonly #options: CreateOptions
+  readonly #options: InstallerOptions
 
-  constructor(sandbox: Sandbox, options: CreateOptions) {
+  constructor(sandbox: Sandbox, options: InstallerOptions) {
     this.sandbox = sandbox
     this.#options = options
   }
@@ -44,23 +50,31 @@ export class Installer {
     throw failure({ step, outcome: outcome.kind, last, hint: hintFor(last, offlineHint) })
   }
 
-  /**
-   * Returns what a command prints. It is guest text, so it is bounded. Throws ENVIRONMENT_FAILED if the command fails
-   * or prints more.
-   */
-  async ask(command: string, bytesMax: number): Promise<string> {
-    const { success, stdout, stderr } = await this.sandbox.exec(command)
-    if (success && stdout.length <= bytesMax) return stdout
-    const lines = new LastLines()
-    lines.take(success ? 'The output is too long.' : stderr)
-    const last = lines.end()
-    throw failure({ step: 'summary', outcome: 'failed', last, hint: hintFor(last) })
-  }
-
   /** Reads a text file that an installer wrote. It is guest text, so it is bounded. */
   read(path: string, bytesMax: number): Promise<string> {
     return this.sandbox.readFile(path, { bytesMax })
   }
+
+  /** Copies a folder into a folder of the host. Throws ENVIRONMENT_FAILED if it has anything but files and folders. */
+  async takeOut(path: string, to: string): Promise<void> {
+    const { onProgress, signal, bytesMax } = this.#options
+    onProgress?.({ step: 'take-out' })
+    const { skipped } = await this.sandbox.downloadFolder(to, { path, bytesMax }).catch(explainMissing)
+    signal?.throwIfAborted()
+    const [first] = skipped
+    if (first !== undefined)
+      throw environmentFailed(
+        `${skipped.length} entries are not files or folders, such as ${JSON.stringify(first.path.slice(0, 200))}.`,
+        'Packages with links or special files in them cannot be used.',
+      )
+  }
+}
+
+/** What a package has left running may have removed it. */
+function explainMissing(error: unknown): never {
+  if (!(error instanceof LazaretError) || !['FILE_NOT_FOUND', 'NOT_A_FOLDER'].includes(error.code))
+    throw error
+  throw environmentFailed('The installer left no folder to take out.')
 }
 
 /** The last lines of an output: whole ones, or the beginning of one that is too long. */
@@ -107,10 +121,8 @@ interface Failure {
 }
 
 function failure({ step, outcome, last, hint }: Failure): LazaretError {
-  return new LazaretError('ENVIRONMENT_FAILED', {
-    detail: `${step}: ${outcome === 'failed' || outcome === 'completed' ? 'the installer failed' : outcome}.\n${last}`,
-    hint,
-  })
+  const end = outcome === 'failed' || outcome === 'completed' ? 'the installer failed' : outcome
+  return environmentFailed(`${step}: ${end}.\n${last}`, hint)
 }
 
 export function hintFor(last: string, offlineHint?: string): string {

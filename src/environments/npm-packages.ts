@@ -1,32 +1,22 @@
-/** Installs npm packages, and reads from npm's lock file what was installed. */
-import { z } from 'zod'
+/** Installs npm packages. Their install scripts run only if they are allowed, in another sandbox. */
+import { createReadStream, createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 
+import type { BuildSandboxes } from './build-sandboxes.ts'
 import type { EnvironmentPackage, EnvironmentSpec } from './environment.ts'
 import type { Installer } from './installer.ts'
+import { readInstalledNpm } from './npm-lock.ts'
 import { byName } from './python-packages.ts'
 import { quote } from './quote.ts'
-import { readSummary } from './summary.ts'
 
 /** The folder in which npm works. */
-export const npmProject = '/workspace/out/npm'
+const npmProject = '/workspace/out/npm'
 /** The sandbox's folder of installed packages. */
-export const npmOut = `${npmProject}/node_modules`
+const npmOut = `${npmProject}/node_modules`
 
-/** A thousand packages need an eighth of the first and a tenth of the second. */
+/** A thousand packages need an eighth of it. */
 const textBytesMax = 4 * 1024 * 1024
-const summaryBytesMax = 1024 * 1024
-
-/** Runs inside the sandbox and prints only the needed parts of the lock file. */
-const summarize = `
-const { packages } = require('${npmProject}/package-lock.json')
-for (const [path, { version }] of Object.entries(packages))
-  if (path !== '' && version !== undefined) console.log(JSON.stringify([path.split('node_modules/').at(-1), version]))
-`
-
-export const npmSummary = z.tuple([
-  z.string().regex(/^[\w.@/~-]{1,300}$/),
-  z.string().regex(/^[\w.+-]{1,300}$/),
-])
 
 /**
  * A shell function that runs npm without V8's threads. At the end of a process, Node waits for a thread that may be
@@ -44,20 +34,45 @@ export interface NpmInstalled {
   readonly lock: { readonly manifest: string; readonly lockFile: string }
 }
 
-export interface LocalPackages {
-  /** Guest paths of tarballs. */
-  readonly tarballs: readonly string[]
-  /** Guest path of a read-only cache. */
-  readonly cache: string | undefined
+interface Places {
+  /** A folder of the host, for the build alone. */
+  readonly staged: string
+  /** Where the installed packages go. */
+  readonly to: string
 }
 
-/** Undefined if the request names no npm packages. Install scripts do not run. */
+/** Undefined if the request names no npm packages. */
 export async function installNpm(
+  sandboxes: BuildSandboxes,
+  spec: EnvironmentSpec,
+  { staged, to }: Places,
+): Promise<NpmInstalled | undefined> {
+  const { npm = [], npmTarballs = [], allowScripts = [], lock: asked } = spec
+  if (npm.length + npmTarballs.length === 0 && asked?.npm === undefined) return undefined
+  const packed = join(staged, 'npm.tar')
+  const lock = await sandboxes.withSources(async (installer) => {
+    const written = await install(installer, spec, sandboxes)
+    if (allowScripts.length === 0) await takeOut(installer, to)
+    else await pack(installer, packed)
+    return written
+  })
+  // They run when nothing of them can change the lock any more.
+  if (allowScripts.length > 0)
+    await sandboxes.alone(async (installer) => {
+      await installer.sandbox.uploadTar(createReadStream(packed), { path: npmProject })
+      await runScripts(installer, allowScripts)
+      await takeOut(installer, to)
+    }, [])
+  const packages = await readInstalledNpm(to, lock.lockFile)
+  return { packages: packages.toSorted(byName), lock }
+}
+
+/** No code of packages runs. Returns what npm has written. */
+async function install(
   installer: Installer,
   { npm = [], lock, offline = false }: EnvironmentSpec,
-  { tarballs, cache }: LocalPackages,
-): Promise<NpmInstalled | undefined> {
-  if (npm.length + tarballs.length === 0 && lock?.npm === undefined) return undefined
+  { local: { tarballs, cache } }: BuildSandboxes,
+): Promise<NpmInstalled['lock']> {
   const { sandbox } = installer
   await sandbox.mkdir(npmProject, { recursive: true })
   await sandbox.writeFile(`${npmProject}/package.json`, lock?.npm?.manifest ?? '{ "private": true }\n')
@@ -78,23 +93,26 @@ export async function installNpm(
     command: words.join(' '),
     offlineHint: offline ? offlineHint : undefined,
   })
-  const summary = await installer.ask(`node --single-threaded -e ${quote(summarize)}`, summaryBytesMax)
   return {
-    packages: readSummary(summary, npmSummary)
-      .map(([name, version]) => ({ name, version }))
-      .toSorted(byName),
-    lock: {
-      manifest: await installer.read(`${npmProject}/package.json`, textBytesMax),
-      lockFile: await installer.read(`${npmProject}/package-lock.json`, textBytesMax),
-    },
+    manifest: await installer.read(`${npmProject}/package.json`, textBytesMax),
+    lockFile: await installer.read(`${npmProject}/package-lock.json`, textBytesMax),
   }
+}
+
+async function pack({ sandbox }: Installer, to: string): Promise<void> {
+  await pipeline(sandbox.downloadTar({ path: npmProject }), createWriteStream(to, { mode: 0o600 }))
+}
+
+async function takeOut(installer: Installer, to: string): Promise<void> {
+  await replaceBinLinks(installer)
+  await installer.takeOut(npmOut, to)
 }
 
 const offlineHint =
   'Offline, npm packages come only from tarballs and a cache: name them with `--npm-tarball` (`npmTarballs`) and `--npm-cache` (`npmCache`).'
 
 /** Runs the install scripts that the request allows. The sandbox has no network. */
-export async function runScripts(installer: Installer, packages: readonly string[]): Promise<void> {
+async function runScripts(installer: Installer, packages: readonly string[]): Promise<void> {
   const names = packages.map(quote).join(' ')
   await installer.run({
     step: 'run-scripts',
@@ -117,7 +135,7 @@ for (const name of readdirSync(folder)) {
 }
 `
 
-export async function replaceBinLinks(installer: Installer): Promise<void> {
+async function replaceBinLinks(installer: Installer): Promise<void> {
   const folder = `${npmOut}/.bin`
   if (!(await installer.sandbox.exists(folder))) return
   await installer.run({

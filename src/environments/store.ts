@@ -1,18 +1,34 @@
 /**
- * Stores environments on the host's disk: a folder for each, named after the hash of its contents, and a small file for
- * each name. A folder never changes once it has its hash, and each change of a name is one rename.
+ * Stores environments on the host's disk: a folder for each, named after the hash of its manifest, which has the hash of its
+ * files, and a small file for each name. A folder never changes once it has its hash, and each change of a name is one rename
+ * or link.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { LazaretError } from '../core/errors/errors.ts'
 import { isLeftBehind, nameOfThisHost } from '../jail/machine/host-identity.ts'
 import type { Environment } from './environment.ts'
-import { readNamed, readSealed } from './records.ts'
-import type { NamedEnvironment, SealedEnvironment } from './records.ts'
+import { environmentFailed } from './failed.ts'
+import { readManifest, readNamed, writeManifest } from './records.ts'
+import type { Manifest, NamedEnvironment, SealedEnvironment } from './records.ts'
+import { hashFolder } from './seal.ts'
 
 const groupAndOthersWrite = 0o022
+const manifestName = 'environment.json'
+
+/** What a build of this name has made, in the folder that `stage()` gave it. */
+export interface Kept extends Omit<NamedEnvironment, 'hash'> {
+  readonly manifest: Manifest
+  /** Whether another environment may have had the name. */
+  readonly replace: boolean
+}
+
+/** The part of a build's folder that becomes the environment. */
+export function environmentIn(staged: string): string {
+  return join(staged, 'environment')
+}
 
 export class EnvironmentStore {
   readonly #find: () => string
@@ -28,20 +44,40 @@ export class EnvironmentStore {
     return (this.#found ??= this.#find())
   }
 
-  /** The environment of this name, or undefined. Throws ENVIRONMENT_FAILED if its files are damaged. */
-  find(name: string): Environment | undefined {
+  /** What this name points to, or undefined. Throws ENVIRONMENT_FAILED if that is damaged. */
+  named(name: string): NamedEnvironment | undefined {
     this.#requireOwn()
-    const named = readNamed(this.#pathOfName(name))
-    if (named === undefined) return undefined
-    const sealed = this.#sealed.get(named.hash) ?? readSealed(this.#manifestOf(named.hash), named.hash)
-    this.#sealed.set(named.hash, sealed)
-    return { name, ...named, ...sealed }
+    return readNamed(this.#pathOfName(name))
+  }
+
+  /** The environment of this name, or undefined. Throws ENVIRONMENT_FAILED if its record is damaged. */
+  find(name: string): Environment | undefined {
+    const named = this.named(name)
+    return named && { name, ...named, ...this.#readSealed(name, named.hash) }
+  }
+
+  #readSealed(name: string, hash: string): SealedEnvironment {
+    const known = this.#sealed.get(hash)
+    if (known !== undefined) return known
+    const manifest = readManifest(this.#manifestOf(hash), hash)
+    if (manifest === undefined)
+      throw environmentFailed(
+        `The record of the environment ${name} is damaged, missing, or of an earlier version of Lazaret.`,
+        'Create the environment again, with replace.',
+      )
+    const { contents: _contents, ...sealed } = manifest
+    this.#sealed.set(hash, sealed)
+    return sealed
   }
 
   async list(): Promise<readonly Environment[]> {
+    return (await this.names()).flatMap((name) => this.find(name) ?? [])
+  }
+
+  async names(): Promise<readonly string[]> {
     const files = await listNames(join(this.#folder, 'names'))
     const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length))
-    return names.toSorted().flatMap((name) => this.find(name) ?? [])
+    return names.toSorted()
   }
 
   folderOf(hash: string): string {
@@ -49,55 +85,68 @@ export class EnvironmentStore {
   }
 
   /**
-   * Creates an empty folder for a build, and removes leftovers of dead builds. Disposal removes it with its contents.
+   * Creates a folder for a build, with an empty one for its environment, and removes leftovers of dead builds. Disposal
+   * removes it with its contents.
    */
   async stage(): Promise<AsyncDisposable & { readonly path: string }> {
     this.#makeOwn()
     await this.sweep()
     const path = join(this.#folder, 'building', nameOfThisHost())
-    await mkdir(path, { recursive: true })
+    await mkdir(environmentIn(path), { recursive: true })
+    // Guests are shown what is in it.
     await chmod(path, 0o755)
     return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
   }
 
-  /** Moves a finished build to its final place and points the name to it. */
-  async keep(
-    name: string,
-    staged: string,
-    { sealed, named }: { readonly sealed: SealedEnvironment; readonly named: NamedEnvironment },
-  ): Promise<Environment> {
-    await writeFile(join(staged, 'environment.json'), `${JSON.stringify(sealed, null, 2)}\n`, { mode: 0o644 })
+  /**
+   * Moves a finished build to its final place and points the name to it. Throws ENVIRONMENT_EXISTS if another build got the
+   * name first.
+   */
+  async keep(name: string, staged: string, { manifest, replace, ...named }: Kept): Promise<Environment> {
+    const { text, hash } = writeManifest(manifest)
+    await writeFile(join(environmentIn(staged), manifestName), text, { mode: 0o644 })
     await mkdir(join(this.#folder, 'objects'), { recursive: true, mode: 0o755 })
-    const { hash } = named
     // Until it has its name, others would remove it as unused.
     const stop = this.#mark(hash)
     try {
       const place = () => this.#place(staged, hash)
       // A remover that checked for marks too early either puts the folder back, or finds the second one in place.
       if (!(await place()) && !(await place())) throw unstored(name)
-      await this.#writeName(name, named)
-    } finally {
+      if (!(await this.#writeName(name, { hash, ...named }, { replace })))
+        throw new LazaretError('ENVIRONMENT_EXISTS', { detail: `Environment ${name}.` })
+    } catch (error) {
       await stop()
+      await this.removeUnused(hash)
+      throw error
     }
-    return { name, ...named, ...sealed }
+    await stop()
+    const { contents: _contents, ...sealed } = manifest
+    return { name, hash, ...named, ...sealed }
   }
 
-  /** A concurrent build of the same packages may have moved an identical folder there first. */
+  /**
+   * A folder may be in the place: of another build of the same packages, which is as good as this one if all of its files are
+   * as they were hashed. Otherwise it is moved out of the way, and the result is false.
+   */
   async #place(staged: string, hash: string): Promise<boolean> {
-    const isMoved = await rename(staged, this.folderOf(hash)).then(isDone, isThere)
-    return isMoved || existsSync(this.#manifestOf(hash))
+    const folder = this.folderOf(hash)
+    if (await rename(environmentIn(staged), folder).then(isDone, isThere)) return true
+    if (await isWhole(folder, hash)) return true
+    await rename(folder, join(staged, 'damaged')).catch(isMissing)
+    return false
   }
 
   /**
    * Removes a name, then the environment that it pointed to, in that order: a name never points to nothing, whenever this
    * process dies. False if the environment is in use, and the name stays.
    */
-  async remove({ name, hash, updatedAt, spec }: Environment): Promise<boolean> {
+  async remove(name: string, named: NamedEnvironment): Promise<boolean> {
+    const { hash } = named
     if (await this.#isUsed(hash)) return false
     await this.forget(name)
     if (await this.removeUnused(hash)) return true
     // Another process has begun to use it meanwhile.
-    await this.#writeName(name, { hash, updatedAt, spec })
+    await this.#writeName(name, named, { replace: false })
     return false
   }
 
@@ -162,9 +211,7 @@ export class EnvironmentStore {
   }
 
   async #isNamed(hash: string): Promise<boolean> {
-    const files = await listNames(join(this.#folder, 'names'))
-    const names = files.filter((file) => file.endsWith('.json'))
-    return names.some((file) => readNamed(join(this.#folder, 'names', file))?.hash === hash)
+    return (await this.names()).some((name) => readNamed(this.#pathOfName(name))?.hash === hash)
   }
 
   async #isUsed(hash: string): Promise<boolean> {
@@ -175,12 +222,20 @@ export class EnvironmentStore {
     return names.some((name) => !isLeftBehind(name))
   }
 
-  async #writeName(name: string, named: NamedEnvironment): Promise<void> {
+  /** False if the name is there and may not be replaced. Of several processes that write a new name, one succeeds. */
+  async #writeName(
+    name: string,
+    named: NamedEnvironment,
+    { replace }: Pick<Kept, 'replace'>,
+  ): Promise<boolean> {
     const path = this.#pathOfName(name)
     await mkdir(join(this.#folder, 'names'), { recursive: true, mode: 0o755 })
     const temporary = `${path}.${nameOfThisHost()}`
     await writeFile(temporary, `${JSON.stringify(named)}\n`, { mode: 0o644, flag: 'wx' })
-    await rename(temporary, path)
+    if (replace) return await rename(temporary, path).then(isDone)
+    const isNew = await link(temporary, path).then(isDone, isThere)
+    await rm(temporary)
+    return isNew
   }
 
   /** Guests import these files, so only root and this user may be able to write here. */
@@ -205,12 +260,20 @@ export class EnvironmentStore {
   }
 
   #manifestOf(hash: string): string {
-    return join(this.folderOf(hash), 'environment.json')
+    return join(this.folderOf(hash), manifestName)
   }
 
   #usersOf(hash: string): string {
     return join(this.#folder, 'users', hash)
   }
+}
+
+/** Whether an environment in this folder is what its hash says, down to each byte of its files. */
+export async function isWhole(folder: string, hash: string): Promise<boolean> {
+  const manifest = readManifest(join(folder, manifestName), hash)
+  if (manifest === undefined) return false
+  const found = await hashFolder(folder, manifestName).catch(() => undefined)
+  return found?.contents === manifest.contents
 }
 
 async function listNames(folder: string): Promise<string[]> {
@@ -222,9 +285,8 @@ async function listNames(folder: string): Promise<string[]> {
 
 const isDone = (): boolean => true
 
-/** `<host>` and `<host>.tar` of a build; `<name>.json.<host>` is a name before its rename. */
-const isLeftover = (file: string): boolean =>
-  isLeftBehind(file.replace(/^[^/]*\.json\./, '').replace(/\.tar$/, ''))
+/** `<host>` of a build; `<name>.json.<host>` is a name before its rename. */
+const isLeftover = (file: string): boolean => isLeftBehind(file.replace(/^[^/]*\.json\./, ''))
 
 /** False if another folder is in the place. Throws other errors. */
 function isThere(error: unknown): boolean {
@@ -242,7 +304,7 @@ function isRefused(error: unknown): boolean {
 }
 
 const unstored = (name: string): LazaretError =>
-  new LazaretError('ENVIRONMENT_FAILED', {
-    detail: `Another process removed the environment ${name} while it was stored.`,
-    hint: 'Create it again.',
-  })
+  environmentFailed(
+    `Another process removed the environment ${name} while it was stored.`,
+    'Create it again.',
+  )

@@ -25,7 +25,8 @@ test(
     )
     assert.deepEqual([made.python, made.npm], [[pricing], [greeting]])
     assert.match(made.lock.python ?? '', /^pricing==1\.2\.0 --hash=sha256:[0-9a-f]{64}\n$/)
-    assert.deepEqual(steps, ['install-python', 'compile', 'take-out', 'install-npm', 'compile', 'take-out'])
+    const pythonSteps = ['fetch-python', 'take-out', 'install-python', 'compile', 'take-out']
+    assert.deepEqual(steps, [...pythonSteps, 'install-npm', 'compile', 'take-out'])
     assert.deepEqual(await environments.get('shop'), made)
 
     const common = { environment: 'shop', collect: [] }

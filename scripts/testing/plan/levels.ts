@@ -58,6 +58,7 @@ const notWithoutNamespaces = [
   // Without namespaces no environment is built, see test/environments/refusals.test.ts.
   'test/environments/environments.test.ts',
   'test/environments/hostile-packages.test.ts',
+  'test/escape/siblings/rewrite-another-environment.test.ts',
   // The host reads and executes these before any cell exists.
   'test/escape/host/configuration-of-others.test.ts',
   'test/escape/host/packages-of-others.test.ts',
