@@ -1,6 +1,6 @@
 /** The encoders of the languages that guests run, by the guests themselves. */
 import type { RunRequest } from '../../../src/index.ts'
-import { bun, node, python } from '../use-lazaret.ts'
+import { bun, python } from '../use-lazaret.ts'
 import { javascript } from './encoders.ts'
 
 const pythonProgram = `
@@ -51,9 +51,11 @@ const javascriptProgram = `
 const encoders = { ${members.join(',\n')} }
 Object.fromEntries(Object.entries(encoders).map(([name, encode]) => [name, input.map(encode)]))`
 
-/** Programs that encode each of the texts of their input, by name of the encoder. */
+/**
+ * Programs that encode each of the texts of their input, by name of the encoder. Node needs none: the tests themselves run
+ * there.
+ */
 export const encodingGuests: Readonly<Record<string, RunRequest>> = {
-  Node: { ...node, code: javascriptProgram },
   Bun: { ...bun, code: javascriptProgram },
   Python: { ...python, code: pythonProgram },
 }
