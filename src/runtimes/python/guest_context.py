@@ -142,8 +142,6 @@ def serve(channel, request):
 def prepare(context, request):
     names = run_part.prepare_interpreter({"args": []}, "", context, os.getcwd())
     del names["input_data"]
-    # Otherwise plotly searches for a browser, and displays nothing.
-    os.environ.setdefault("PLOTLY_RENDERER", "plotly_mimetype")
     builtins.input = load("ask").create_input(context)
     if "functions" in request:
         functions.provide(request["functions"]["names"], context.inbox, names)

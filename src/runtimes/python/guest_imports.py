@@ -1,6 +1,9 @@
 """Adapts modules that depend on the run when the guest imports them, so that other runs pay nothing for it."""
 
+import os
 import sys
+
+PLOTLY_RENDERER = "plotly_mimetype"
 
 watch_part, run_part = load("watch"), load("run")
 
@@ -30,10 +33,12 @@ class TellingLoader:
     def exec_module(self, module):
         module.__spec__.loader = module.__loader__ = self.loader
         name = module.__name__
-        if name == "matplotlib":
-            prepare_matplotlib()
+        if name in PREPARE:
+            PREPARE[name]()
         self.loader.exec_module(module)
-        tell(name, module)
+        # A zygote has no run; each of its forks tells the modules of its own.
+        if watch_part.running is not None:
+            tell(name, module)
 
 
 def tell(name, module):
@@ -50,6 +55,11 @@ def prepare_matplotlib():
     except OSError:
         # There is no room for its settings; the module itself reports that.
         pass
+
+
+def prepare_plotly():
+    # Otherwise plotly searches for a browser, and displays nothing.
+    os.environ.setdefault("PLOTLY_RENDERER", PLOTLY_RENDERER)
 
 
 def tell_linecache(module):
@@ -70,6 +80,34 @@ def tell_pyplot(module):
     load("figures").capture(module)
 
 
+def tell_plotly(module):
+    """Its renderer shows figures with IPython and nbformat, although it needs neither of them."""
+    if "PLOTLY_RENDERER" not in os.environ:
+        # A zygote has imported it.
+        module.renderers.default = os.environ["PLOTLY_RENDERER"] = PLOTLY_RENDERER
+    if not module.ipython_display:
+        module.ipython_display = create_module("IPython.display", display=watch_part.running.display)
+    if not module.nbformat:
+        module.nbformat = create_module("nbformat", __version__="5.0.0")
+
+
+def create_module(name, **names):
+    module = type(sys)(name)
+    module.__dict__.update(names)
+    return module
+
+
+def tell_image_show(module):
+    class Display(module.Viewer):
+        """Shows an image among the run's displays, before any program that opens a window."""
+
+        def show(self, image, **_options):
+            watch_part.running.display(image)
+            return True
+
+    module.register(Display, -1)
+
+
 def tell_spawn(module):
     load("spawned").prepare_parent(module)
 
@@ -81,11 +119,15 @@ def tell_display_functions(module):
     module.clear_output = running.clear_output
 
 
+PREPARE = {"matplotlib": prepare_matplotlib, "plotly.io._renderers": prepare_plotly}
 TELL = {
     "linecache": tell_linecache,
     "threading": tell_threading,
-    "matplotlib": lambda _module: None,
+    # Only for the forks of a zygote that has imported it is this not too late.
+    "matplotlib": lambda _module: prepare_matplotlib(),
     "matplotlib.pyplot": tell_pyplot,
+    "plotly.io._renderers": tell_plotly,
+    "PIL.ImageShow": tell_image_show,
     "multiprocessing.spawn": tell_spawn,
     "IPython.core.display_functions": tell_display_functions,
 }

@@ -8,7 +8,10 @@ import sys
 
 # `threading` is not listed: it takes its hook from `_thread`.
 WATCHED_MODULES = frozenset(
-    ("linecache", "matplotlib", "matplotlib.pyplot", "multiprocessing.spawn", "IPython.core.display_functions")
+    (
+        *("linecache", "multiprocessing.spawn", "IPython.core.display_functions"),
+        *("matplotlib", "matplotlib.pyplot", "plotly.io._renderers", "PIL.ImageShow"),
+    )
 )
 
 initial_excepthook, initial_unraisablehook = sys.excepthook, sys.unraisablehook

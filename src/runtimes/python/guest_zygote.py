@@ -32,12 +32,14 @@ def main(library_path, folders, names):
         library = load_library(library_path)
     except BaseException as error:
         refuse("ctypes", error)
-    for name in names:
-        try:
-            __import__(name)
-        except BaseException as error:
-            refuse(f"import {name}", error)
-    load = warm_up()
+    load = load_harness()
+    with Preparing(load), Silence():
+        for name in names:
+            try:
+                __import__(name)
+            except BaseException as error:
+                refuse(f"import {name}", error)
+    warm_up(load)
     use_modules(names, 0)
     require_one_thread()
     settle_memory()
@@ -80,19 +82,57 @@ def report(data):
     os.write(SOCKET_DESCRIPTOR, data)
 
 
-def warm_up():
-    """Load the harness as `guest.py` does, and perform a sample run."""
+class Preparing:
+    """Modules are imported with the same settings as in a run."""
+
+    def __init__(self, load):
+        self.finder = load("watch").ImportWatch
+
+    def __enter__(self):
+        sys.meta_path.insert(0, self.finder)
+
+    def __exit__(self, *_error):
+        sys.meta_path.remove(self.finder)
+
+
+class Silence:
+    """What imports print, also from C, is output of no run. Buffered, it would become output of each."""
+
+    def __enter__(self):
+        import os
+
+        self.kept = [(os.dup(number), number) for number in (1, 2)]
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for _kept, number in self.kept:
+            os.dup2(nowhere, number)
+        os.close(nowhere)
+
+    def __exit__(self, *_error):
+        import os
+
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for kept, number in self.kept:
+            os.dup2(kept, number)
+            os.close(kept)
+
+
+def load_harness():
+    """As `guest.py` does."""
     path = __file__.rpartition("/")[0] + "/guest.py"
     with open(path, "rb") as file:
         names = {"__name__": "guest_zygote", "__file__": path}
         exec(compile(file.read(), path, "exec"), names)
-    load = names["create_loader"]()
+    return names["create_loader"]()
+
+
+def warm_up(load):
+    """Load the parts that runs need, and perform a sample run."""
     for part in (*PARTS, "arrays") if "numpy" in sys.modules else PARTS:
         load(part)
     load("parked").perform_sample_run()
     sys.stdout.reconfigure(line_buffering=True)
     open_pipe_as_input()
-    return load
 
 
 def open_pipe_as_input():

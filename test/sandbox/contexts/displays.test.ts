@@ -46,16 +46,6 @@ await describeContexts(
       assert.deepEqual(cleared, [false, true, true])
     })
 
-    test('python: plotly shows its own MIME type, unless the caller sets another renderer', async () => {
-      const read = 'import os; os.environ["PLOTLY_RENDERER"]'
-      assert.equal(await valueOf(sandbox.runCode(read)), 'plotly_mimetype')
-      await sandbox.setEnvVars({ PLOTLY_RENDERER: 'svg' })
-      const context = await sandbox.createCodeContext()
-      assert.equal(await valueOf(context.runCode(read)), 'svg')
-      await sandbox.setEnvVars({ PLOTLY_RENDERER: undefined })
-      await sandbox.deleteCodeContext(context.id)
-    })
-
     test('javascript: display() with an id, an update, and clearOutput()', async () => {
       const language = 'javascript'
       const updated = await sandbox.runCode(
