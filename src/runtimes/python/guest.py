@@ -24,9 +24,12 @@ import builtins
 import os
 
 PARTS = (
-    *("channel", "run", "watch", "errors", "values", "leaves", "arrays", "inputs", "text", "display"),
+    *("channel", "stage", "run", "watch", "errors", "values", "leaves", "arrays", "inputs", "text", "display"),
     *("imports", "hooks", "figures", "spawned", "suggestions", "kinds", "origins", "singles", "parked"),
 )
+# Warnings leave out the frames of the import system, which they recognize by these words in the name of the file. They would
+# name the harness where it drops the last reference to something of the guest.
+FRAMES_HIDDEN = " importlib._bootstrap"
 
 
 def create_loader():
@@ -53,7 +56,7 @@ def create_loader():
             module = module_type("guest_" + part)
             names = module.__dict__
             names.update(__builtins__=own_builtins, load=load, harness_folder=folder, program_path=program_path)
-            run_code(compile_source(source, path, "exec", dont_inherit=True), names)
+            run_code(compile_source(source, path + FRAMES_HIDDEN, "exec", dont_inherit=True), names)
             loaded[part] = module
         return loaded[part]
 
@@ -73,7 +76,8 @@ def copy_module(module):
 
 
 if __name__ == "__main__":
-    create_loader()("run").main()
+    load = create_loader()
+    raise load("stage").begin(load("run").main())
 elif __name__ != "guest_zygote":
     # `multiprocessing` starts the program again in its own process, from a file that `guest_spawned.py` wrote.
     create_loader()("spawned").run_again(*spawned_program)

@@ -1,10 +1,11 @@
 """Compiles a program into its statements and its final expression, whose value is the program's value."""
 
-from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
+from _ast import Assign, Expr, Expression, Name, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST, Store
 
-CODE_NAME = load("run").CODE_NAME
+CODE_NAME, VALUE_NAME, COROUTINE_FLAG = load("run").CODE_NAME, load("run").VALUE_NAME, load("run").COROUTINE_FLAG
 # All compiler flags of `__future__` that can occur in a code object's flags.
 FUTURE_FLAGS = 0x1FE0000
+DEBUGGERS = ("breakpoint", "pdb", "settrace")
 # Starts of lines that are not an expression, or only the end of one, so that compiling them would waste time.
 NO_EXPRESSIONS = (
     *("if ", "for ", "while ", "with ", "try:", "def ", "class ", "async ", "@", "else", "elif ", "except", "finally"),
@@ -19,8 +20,18 @@ def normalize(code):
 
 
 def compile_program(source, name=CODE_NAME, flags=0):
-    """Compile the code as (statements, final expression or None)."""
-    return compile_divided(source, name, flags) or compile_whole(source, name, flags)
+    """Compile the code as (statements, final expression or None).
+
+    The code is one if it awaits, because a loop runs one coroutine, and if it mentions a debugger, which would see the end of
+    the statements. Then the value is in a variable.
+    """
+    program = compile_divided(source, name, flags) or compile_whole(source, name, flags)
+    if program[1] is None:
+        return program
+    is_awaiting = (program[0].co_flags | program[1].co_flags) & COROUTINE_FLAG
+    if is_awaiting or any(word in source for word in DEBUGGERS):
+        return compile_as_one(source, name, flags), None
+    return program
 
 
 def compile_divided(source, name, flags):
@@ -67,6 +78,14 @@ def compile_whole(source, name, flags):
     # `from __future__ import …` among the statements applies to the expression, too.
     future_flags = statements.co_flags & FUTURE_FLAGS
     return statements, compile_part(Expression(last.value), "eval", future_flags, name)
+
+
+def compile_as_one(source, name, flags):
+    tree = compile_part(source, "exec", flags | PyCF_ONLY_AST, name)
+    last = tree.body[-1]
+    place = {key: getattr(last, key) for key in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
+    tree.body[-1] = Assign([Name(VALUE_NAME, Store(), **place)], last.value, **place)
+    return compile_part(tree, "exec", flags, name)
 
 
 def compile_part(tree, mode, flags, name=CODE_NAME):

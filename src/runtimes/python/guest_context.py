@@ -8,8 +8,10 @@ import builtins
 import os
 import signal
 import sys
+from _functools import partial
 from itertools import count
 
+stage_part = load("stage")
 run_part, watch_part, functions, compiler = load("run"), load("watch"), load("functions"), load("compile")
 fork_part = load("fork")
 complete_part = load("complete")
@@ -76,6 +78,8 @@ class Context:
         self.input, self.function_names = None, ()
         self.reporter = None
         self.is_running = False
+        # Whether an interrupt has arrived where it could not be raised.
+        self.is_interrupted = False
         self.future_flags = 0
         self.loop = None
         # Event loops of the context that this one is a fork of.
@@ -119,7 +123,7 @@ def serve(channel, request):
         send_end(channel, 1)
         return
     names = prepare(context, request)
-    signal.signal(signal.SIGINT, lambda _signal, _frame: interrupt(context))
+    signal.signal(signal.SIGINT, lambda _signal, frame: interrupt(context, frame))
     send_end(channel, 0)
     while True:
         entry = context.inbox.next_entry()
@@ -132,7 +136,9 @@ def serve(channel, request):
             complete_part.answer(context, names, entry["complete"])
             send_end(channel, 0)
             continue
-        exit_code = run_entry(context, names, entry)
+        exit_code = yield from run_entry(context, names, entry)
+        # An empty turn, after which the stage holds neither the value nor the error of this one.
+        yield ()
         if run_part.getpid() != channel.process:
             # A process that the entry forked, at the end of the entry.
             run_part.exit_process(exit_code)
@@ -148,9 +154,12 @@ def prepare(context, request):
     return names
 
 
-def interrupt(context):
+def interrupt(context, frame):
     if context.is_running:
-        raise KeyboardInterrupt
+        if frame is None or frame.f_code in stage_part.CODES:
+            context.is_interrupted = True
+        else:
+            raise KeyboardInterrupt
 
 
 def run_entry(context, names, entry):
@@ -159,8 +168,9 @@ def run_entry(context, names, entry):
     try:
         try:
             context.begin(entry)
+            context.is_interrupted = False
             context.is_running = True
-            exit_code = run_source(context, names)
+            exit_code = yield from run_source(context, names)
             context.is_running = False
         finally:
             context.is_running = False
@@ -178,7 +188,16 @@ def run_source(context, names):
     try:
         program = watch_part.compile_watched(lambda source: compile_entry(context, source), context.source)
         phase = "run"
-        run_program(context, program, names)
+        task = create_task(context, program, names) if run_part.is_awaiting(program) else None
+        results, error = yield run_part.prepare_calls(program, names) if task is None else (await_in(context, task),)
+        if task is not None and type(error) is KeyboardInterrupt:
+            error = end_interrupted(context, task, error)
+        # An interrupt that arrived on the way to the code or back.
+        if error is None and context.is_interrupted:
+            error = KeyboardInterrupt()
+        if error is not None:
+            raise error
+        tell_value(context, run_part.read_value(program, results, names))
         show_figures()
         return 0
     except SystemExit as ending:
@@ -195,44 +214,36 @@ def compile_entry(context, source):
     return program
 
 
-def run_program(context, program, names):
-    statements, expression = program
-    report = create_report(context)
-    if (statements.co_flags | (expression.co_flags if expression else 0)) & run_part.COROUTINE_FLAG:
-        run_awaiting(context, run_part.run_awaiting(program, names, report))
-        return
-    exec(statements, names)
-    if expression:
-        report(eval(expression, names))
+def tell_value(context, value):
+    if value is not None:
+        builtins._ = value
+    context.reporter.report_value(value)
 
 
-def create_report(context):
-    def report(value):
-        if value is not None:
-            builtins._ = value
-        context.reporter.report_value(value)
-
-    return report
-
-
-def run_awaiting(context, program):
-    """Run the program in the context's own event loop, in which tasks of earlier entries continue meanwhile."""
+def create_task(context, program, names):
+    """A task of the context's own event loop, in which tasks of earlier entries continue meanwhile."""
     import asyncio
 
     if context.loop is None or context.loop.is_closed():
         context.loop = asyncio.new_event_loop()
     asyncio.set_event_loop(context.loop)
-    task = context.loop.create_task(program)
-    try:
-        context.loop.run_until_complete(task)
-    except KeyboardInterrupt as error:
-        # The interrupt ended the loop at some point, and the entry's own task has not ended yet.
-        task.cancel()
-        context.loop.run_until_complete(asyncio.wait([task], timeout=0.25))
-        if task.done() and not task.cancelled():
-            task.exception()
-        # If the task was only waiting, the traceback has no lines of the guest to show.
-        raise error if has_lines(context, error) else KeyboardInterrupt from None
+    return context.loop.create_task(run_part.create_coroutine(program, names))
+
+
+def await_in(context, task):
+    return partial(context.loop.run_until_complete, task)
+
+
+def end_interrupted(context, task, error):
+    """The interrupt ended the loop at some point, and the entry's own task has not ended yet."""
+    import asyncio
+
+    task.cancel()
+    context.loop.run_until_complete(asyncio.wait([task], timeout=0.25))
+    if task.done() and not task.cancelled():
+        task.exception()
+    # If the task was only waiting, the traceback has no lines of the guest to show.
+    return error if has_lines(context, error) else KeyboardInterrupt()
 
 
 def has_lines(context, error):

@@ -1,6 +1,6 @@
 """One run, from the request to the end of the program.
 
-`main` ends by returning or by raising SystemExit: the interpreter then waits for non-daemon threads, calls `atexit`
+`main` consists of the steps that `guest_stage.py` performs. It ends by returning or by raising SystemExit: the interpreter then waits for non-daemon threads, calls `atexit`
 functions and flushes, in its usual order. After a program that has completed, `end_early` does the same and reports the end.
 """
 
@@ -9,8 +9,11 @@ import builtins
 import gc
 import os
 import sys
+from _functools import partial
 
 CODE_NAME = "<code>"
+# The variable for the value of a program that is compiled as a whole. No program can name it.
+VALUE_NAME = "<value>"
 CHANNEL_DESCRIPTOR = 3
 # CO_COROUTINE of `inspect`, a module that is too large to import for one number.
 COROUTINE_FLAG = 0x80
@@ -23,6 +26,7 @@ RESERVE_BYTES = 4 * 1024 * 1024
 
 # Taken before guest code can replace them.
 exit_process, getpid, collect_garbage, run_exit_functions = os._exit, os.getpid, gc.collect, atexit._run_exitfuncs
+FunctionType = type(lambda: None)
 initial_streams, initial_modules, module_type = (sys.stdout, sys.stderr), sys.modules.copy(), type(sys)
 get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 set_trace, set_profile = sys.settrace, sys.setprofile
@@ -41,7 +45,7 @@ def main():
     if "park" in request:
         request = load("parked").wait_for_request(channel, request)
     if "context" in request:
-        load("context").serve(channel, request)
+        yield from load("context").serve(channel, request)
         return
     os.environ.update(request.pop("env", {}))
     compiler = load("compile")
@@ -53,7 +57,12 @@ def main():
     except BaseException as error:
         reporter.end_with_error("syntax", error)
     try:
-        run_program(program, guest_names, reporter.report_value)
+        results, error = yield prepare_calls(program, guest_names)
+        if error is not None:
+            raise error
+        reporter.report_value(read_value(program, results, guest_names))
+        # An empty turn, after which neither this function nor the stage holds the value.
+        results = yield ()
     except SystemExit:
         raise
     except BaseException as error:
@@ -167,27 +176,27 @@ def prepare_path(own_folders):
         sys.path[:0] = own_folders
 
 
-def run_program(program, guest_names, report):
-    statements, expression = program
-    if (statements.co_flags | (expression.co_flags if expression else 0)) & COROUTINE_FLAG:
+def prepare_calls(program, guest_names):
+    """The functions that run the program, with its code as their own."""
+    if is_awaiting(program):
         from asyncio import run
 
-        run(run_awaiting(program, guest_names, report))
-        return
-    exec(statements, guest_names)
-    if expression:
-        report(eval(expression, guest_names))
+        return (partial(run, create_coroutine(program, guest_names)),)
+    return tuple(FunctionType(code, guest_names) for code in program if code is not None)
 
 
-async def run_awaiting(program, guest_names, report):
-    """The same for code with a top-level `await`: all of it runs inside one event loop."""
-    statements, expression = program
-    value = eval(statements, guest_names)
-    if statements.co_flags & COROUTINE_FLAG:
-        await value
-    if expression:
-        value = eval(expression, guest_names)
-        report(await value if expression.co_flags & COROUTINE_FLAG else value)
+def is_awaiting(program):
+    return program[0].co_flags & COROUTINE_FLAG != 0
+
+
+def create_coroutine(program, guest_names):
+    """For code with a top-level `await`: all of it runs inside one event loop."""
+    return FunctionType(program[0], guest_names)()
+
+
+def read_value(program, results, guest_names):
+    """The value of the final expression: a result of its own, or in a variable."""
+    return guest_names.pop(VALUE_NAME, None) if program[1] is None else results[-1]
 
 
 class Reporter:

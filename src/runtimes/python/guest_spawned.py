@@ -72,4 +72,9 @@ def run_again(names, file, source, pickled):
         functions.provide(again.function_names, functions.Elsewhere, names)
     compiler = load("compile")
     program = compiler.compile_part(compiler.compile_part(source, "exec", PyCF_ONLY_AST), "exec", 0)
-    run_part.run_program((program, None), names, None)
+    if program.co_flags & run_part.COROUTINE_FLAG:
+        from asyncio import run
+
+        run(run_part.create_coroutine((program, None), names))
+    else:
+        exec(program, names)

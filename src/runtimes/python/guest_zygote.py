@@ -12,7 +12,7 @@ SOCKET_DESCRIPTOR = 3
 REPORT_BYTES_MAX = 200
 # Modules that runs need, or that the first error needs; loaded once, here.
 PARTS = (
-    *("channel", "run", "compile", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
+    *("channel", "stage", "run", "compile", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
     *("imports", "hooks", "suggestions", "kinds", "origins", "singles"),
 )
 # First uses of modules that are often preloaded. The first of each pair runs once in the zygote, to load and cache what
@@ -260,4 +260,4 @@ def reopen_input(os):
 
 if __name__ == "__main__":
     load = main(sys.argv[1], sys.argv[2].split(":"), sys.argv[3:])
-    load("run").main()
+    raise load("stage").begin(load("run").main())

@@ -66,7 +66,7 @@ suite('a Python program that sabotages its interpreter', { concurrency: 4 }, () 
   for (const setter of ['settrace', 'setprofile']) {
     test(`gets answers if its function for sys.${setter} fails`, async () => {
       const run = await runGuest(
-        `import sys\ndef fail(*_): raise ValueError("traced")\nsys.${setter}(fail)\n[1]`,
+        `import sys\ndef fail(*_): raise ValueError("traced")\nsys.${setter}(fail)\n(lambda: [1])()`,
       )
       assert.equal(run.exitCode, 1)
       assert.equal(errorOf(run).message, 'traced')
