@@ -62,8 +62,17 @@ export function toText(result: TextData, { charsMax = charsDefault }: ToTextOpti
   if (note !== '') lines.push(note)
   // Also for a program that succeeded: it may have caught the error and printed one that asks to try again.
   if (refusals !== '') lines.push(refusals)
+  if (isModuleMissing(result)) lines.push(aboutModules)
   if (result.truncated.length > 0) lines.push(describeTruncated(result))
   return lines.join('\n\n')
+}
+
+/** For whoever sets up the program's surroundings, which the program itself may not be able to change. */
+const aboutModules =
+  'Python modules come from an environment, from `packages`, with `toolchains.python`, or from pip in a sandbox whose network policy allows it.'
+
+function isModuleMissing({ outcome }: RunData): boolean {
+  return outcome.kind === 'failed' && outcome.error.name === 'ModuleNotFoundError'
 }
 
 /** In JavaScript, a program that only prints has the value `undefined`, which says nothing. */

@@ -208,8 +208,24 @@ def run_source(context, names):
         return INTERRUPTED_EXIT_CODE if type(error) is KeyboardInterrupt else 1
 
 
+def compile_or_translate(context, source):
+    """Compile; a line that the compiler refuses may be one of a notebook."""
+    refused = None
+    for _line in range(source.count("\n") + 2):
+        try:
+            return compiler.compile_program(source, context.code_name, context.future_flags)
+        except SyntaxError as error:
+            # What is wrong with the code as written.
+            refused = refused or error
+            translated = load("notebook").translate(source, error)
+            if translated is None:
+                raise
+            source = translated
+    raise refused
+
+
 def compile_entry(context, source):
-    program = compiler.compile_program(source, context.code_name, context.future_flags)
+    program = compile_or_translate(context, source)
     context.future_flags |= program[0].co_flags & compiler.FUTURE_FLAGS
     return program
 
