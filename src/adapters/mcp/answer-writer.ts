@@ -32,6 +32,8 @@ export class AnswerWriter {
     const type = (headers.get('content-type') ?? '').split(';', 1)[0] ?? ''
     if (this.#type === undefined) {
       this.#type = type
+      // The client and Node decide whether the connection stays.
+      headers.delete('connection')
       this.#response.writeHead(status, Object.fromEntries(headers))
       await this.#pass(body)
     } else if (type === eventType) await this.#pass(body)
