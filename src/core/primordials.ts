@@ -24,6 +24,7 @@ export const isFiniteNumber = Number.isFinite as (value: unknown) => value is nu
 export const stringSlice = uncurryThis(String.prototype.slice)
 export const stringIndexOf = uncurryThis(String.prototype.indexOf)
 export const stringStartsWith = uncurryThis(String.prototype.startsWith)
+export const stringEndsWith = uncurryThis(String.prototype.endsWith)
 export const stringIncludes = uncurryThis(String.prototype.includes)
 export const stringCodeAt = uncurryThis(String.prototype.charCodeAt)
 export const stringRepeat = uncurryThis(String.prototype.repeat)

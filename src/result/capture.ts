@@ -90,11 +90,11 @@ export class Capture {
     await this.#delivery.finish(signal)
   }
 
-  /** Called once, when nothing follows. */
-  *texts(): Steps<Record<Stream, string>> {
-    const stdout = yield* decodeAll(this.#kept.stdout.take(), 'utf8')
-    const stderr = yield* decodeAll(this.#kept.stderr.take(), 'utf8')
-    return { stdout, stderr }
+  /** Called once, when nothing follows. A stream of `cut` ends with its last whole character. */
+  *texts(cut: readonly string[] = []): Steps<Record<Stream, string>> {
+    const textOf = (stream: Stream): Steps<string> =>
+      decodeAll(this.#kept[stream].take(), 'utf8', { isCut: cut.includes(stream) })
+    return { stdout: yield* textOf('stdout'), stderr: yield* textOf('stderr') }
   }
 
   /** Without room for it, its work fails with a refusal. */

@@ -10,8 +10,12 @@ export function decodeInBlocks(bytes: Buffer, encoding: 'utf8' | 'base64'): Step
   return decodeAll([bytes], encoding)
 }
 
-/** The same for bytes in pieces of any size. */
-export function* decodeAll(pieces: Iterable<Buffer>, encoding: 'utf8' | 'base64'): Steps<string> {
+/** The same for bytes in pieces of any size. If they are cut, a last character that lacks some of its bytes is left out. */
+export function* decodeAll(
+  pieces: Iterable<Buffer>,
+  encoding: 'utf8' | 'base64',
+  { isCut = false } = {},
+): Steps<string> {
   const decoder = new StringDecoder(encoding)
   const texts: string[] = []
   for (const bytes of pieces)
@@ -19,6 +23,6 @@ export function* decodeAll(pieces: Iterable<Buffer>, encoding: 'utf8' | 'base64'
       texts.push(decoder.write(bytes.subarray(at, at + blockBytesMax)))
       yield
     }
-  texts.push(decoder.end())
+  if (!isCut) texts.push(decoder.end())
   return texts.join('')
 }

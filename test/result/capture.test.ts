@@ -97,3 +97,11 @@ test('kept output takes no more of the host than its bytes, whatever they are', 
   assert.ok(grown < 1.25 * bytes, `${grown} bytes are held`)
   assert.equal(runSteps(capture.texts()).stdout.length, bytes)
 })
+
+test('output that was cut inside a character ends before it', () => {
+  for (let bytes = 0; bytes <= 6; bytes++) {
+    const capture = new Capture(undefined, listener)
+    capture.add('stdout', Buffer.from('é😀').subarray(0, bytes), 0)
+    assert.equal(runSteps(capture.texts(['stdout'])).stdout, bytes === 6 ? 'é😀' : bytes < 2 ? '' : 'é')
+  }
+})

@@ -179,7 +179,7 @@ export class IsolateRun {
     await this.#capture.delivered(this.#parts.handles.signal)
     return {
       ...evidence,
-      ...(await loopTurns.perform(this.#capture.texts())),
+      ...(await loopTurns.perform(this.#capture.texts(evidence.truncated))),
       outputBytes: this.#capture.bytes,
     }
   }

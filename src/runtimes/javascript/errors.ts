@@ -10,7 +10,8 @@ import { boundText, sendError } from './channel.ts'
 import { inspectValue } from './console/inspect.ts'
 import { writeAll } from './console/output.ts'
 import { codeName, type Position } from './modules/positions.ts'
-import { topPosition } from './modules/stack.ts'
+import { framesOf } from './modules/bare-stacks.ts'
+import { ownStack, topPosition } from './modules/stack.ts'
 
 const stderr = 2
 // Longer lines are not shown: they are usually minified code.
@@ -62,7 +63,7 @@ function describeError(thrown: unknown): GuestError {
   const name = languageName(engineName)
   const message = textOr(readProperty(thrown, 'message'), '')
   const header = `${name}: ${message}`
-  const stack = languageStack(readProperty(thrown, 'stack'), {
+  const stack = languageStack(stackOf(thrown, header), {
     engineName,
     message,
     place: brokenPlace(thrown, engineName),
@@ -71,11 +72,19 @@ function describeError(thrown: unknown): GuestError {
   return { name, message, stack, ...(topPosition(stack, header) ?? importPosition(thrown)) }
 }
 
-/** The text for people. It includes causes and fields, unless the stack was rewritten. */
+function stackOf(thrown: Error, header: string): unknown {
+  const frames = framesOf(thrown)
+  if (frames !== undefined) return header + frames
+  const stack = readProperty(thrown, 'stack')
+  return typeof stack === 'string' ? ownStack(stack) : stack
+}
+
+/** The text for people. It includes causes and fields, unless the stack is that of a file that cannot be compiled. */
 function errorText(thrown: Error, { name, message, stack }: GuestError): string {
-  const text = stack ?? `${name}: ${message}`
-  const isRewritten = stack === undefined || stack !== readProperty(thrown, 'stack')
-  return isRewritten ? text : inspectValue(thrown, text)
+  const header = `${name}: ${message}`
+  const text = stack ?? header
+  const isRewritten = stack !== undefined && stack !== stackOf(thrown, header)
+  return isRewritten ? text : ownStack(inspectValue(thrown, text))
 }
 
 /** The line of the error with a mark below it, as Node shows it. */

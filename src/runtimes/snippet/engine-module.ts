@@ -1,7 +1,7 @@
 /** The engine's compiled code. It is compiled once for the process, and shared by all threads. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
 /** A `WebAssembly.Module`, which Node's types lack. */
@@ -16,7 +16,8 @@ interface WebAssemblyApi {
 }
 
 const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }
-const file = () => fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))
+// Not `import.meta.resolve`: loaders that compile modules to CommonJS, such as tsx, do not provide it.
+const file = () => createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')
 let compile = compileInBackground
 let compiled: Promise<EngineModule> | undefined
 

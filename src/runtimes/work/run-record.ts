@@ -46,6 +46,11 @@ export class RunRecord {
     this.#usage = usage
   }
 
+  /** The streams that were cut at the limit. */
+  get cut(): readonly Truncatable[] {
+    return [...this.#truncated]
+  }
+
   takeCut(stream: Truncatable): void {
     this.#truncated.add(stream)
   }

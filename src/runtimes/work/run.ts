@@ -183,7 +183,7 @@ export class Run implements ProcessListener {
   /** Resolves with the output when the caller has taken it; rejects with the error of its `onOutput`. */
   async output(): Promise<Record<Stream, string>> {
     await this.#capture.delivered(this.#parts.handles.signal)
-    return loopTurns.perform(this.#capture.texts())
+    return loopTurns.perform(this.#capture.texts(this.#record.cut))
   }
 
   #pause(isChannelToo: boolean): void {

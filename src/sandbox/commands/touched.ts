@@ -7,7 +7,7 @@ import type { Limits } from '../../core/limits.ts'
 import type { Space } from '../../jail/cell/sandbox-cell.ts'
 
 export interface TouchedLimit {
-  readonly limit: 'memoryBytes' | 'processesMax' | 'openFilesMax' | 'diskBytes'
+  readonly limit: 'memoryBytes' | 'processesMax' | 'openFilesMax' | 'diskBytes' | 'outputBytes'
   /** The limit's value. */
   readonly allowed: number
   /**
@@ -33,6 +33,8 @@ export interface Touches {
   readonly after: SpaceCounts
   /** No block or inode was left when the command ended. */
   readonly diskFull: boolean
+  /** Output beyond the limit was dropped. */
+  readonly outputCut: boolean
   readonly texts: readonly string[]
 }
 
@@ -52,11 +54,15 @@ const words: readonly (readonly [TouchedLimit['limit'], RegExp])[] = [
   ['diskBytes', /ENOSPC|[Nn]o space left on device|EFBIG|File too large|File size limit exceeded/],
 ]
 
-export function touchedLimits(limits: Limits, { before, after, diskFull, texts }: Touches): TouchedLimit[] {
+export function touchedLimits(
+  limits: Limits,
+  { before, after, diskFull, outputCut, texts }: Touches,
+): TouchedLimit[] {
   const counted: TouchedLimit['limit'][] = [
     ...(after.oomKills > before.oomKills ? (['memoryBytes'] as const) : []),
     ...(after.forksRefused > before.forksRefused ? (['processesMax'] as const) : []),
     ...(diskFull ? (['diskBytes'] as const) : []),
+    ...(outputCut ? (['outputBytes'] as const) : []),
   ]
   const tails = texts.map((text) => text.slice(-tailLength))
   const said = words

@@ -223,7 +223,7 @@ export class ContextEntry {
   async #deliver(known: Omit<EntryEnd, 'stdout' | 'stderr'>): Promise<EntryEnd> {
     await this.#capture.delivered(this.#parts.signal)
     if (this.#failure !== undefined) throw this.#failure.error
-    return { ...known, ...(await loopTurns.perform(this.#capture.texts())) }
+    return { ...known, ...(await loopTurns.perform(this.#capture.texts(known.truncated))) }
   }
 
   #describe(isStateKept: boolean): string | undefined {

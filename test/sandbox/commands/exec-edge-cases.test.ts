@@ -232,3 +232,12 @@ function assertText(text: string, wanted: string | RegExp, what: string): void {
   if (typeof wanted === 'string') assert.equal(text, wanted, what)
   else assert.match(text, wanted, what)
 }
+
+test('output over its limit is cut before a whole character, and touched names the limit', async () => {
+  await using sandbox = await use.lazaret.sandbox({ limits: { outputBytes: 5 } })
+  const { stdout, truncated, touched } = await sandbox.exec("printf 'éaé😀'")
+  assert.deepEqual([stdout, truncated], ['éaé', ['stdout']])
+  assert.deepEqual(touched, [{ limit: 'outputBytes', allowed: 5, by: 'kernel' }])
+  const { stdout: shorter } = await sandbox.exec("printf 'aaé😀'")
+  assert.equal(shorter, 'aaé')
+})

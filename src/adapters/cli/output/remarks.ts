@@ -14,10 +14,11 @@ export function describeClamped(clamped: readonly string[]): string[] {
   return clamped.length === 0 ? [] : [`lowered to the configured ceiling: ${clamped.join(', ')}.`]
 }
 
-/** Limits that a command reached and survived. */
+/** Limits that a command reached and survived, except that of its output, which `truncated` names. */
 export function describeTouched(touched: ExecResult['touched']): string[] {
-  if (touched.length === 0) return []
-  return [`reached its limit: ${touched.map(({ limit, allowed }) => `${limit} (${allowed})`).join(', ')}.`]
+  const named = touched.filter(({ limit }) => limit !== 'outputBytes')
+  if (named.length === 0) return []
+  return [`reached its limit: ${named.map(({ limit, allowed }) => `${limit} (${allowed})`).join(', ')}.`]
 }
 
 /** That there is no network, or what a policy refused, and which option would have allowed it. */

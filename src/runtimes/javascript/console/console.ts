@@ -4,6 +4,7 @@
  */
 import { sendLog } from '../channel.ts'
 import { addMethods, type Print } from './console-methods.ts'
+import { withoutHarnessFrames } from '../modules/stack.ts'
 import { createWrite } from './console-streams.ts'
 import { tableText } from './console-table.ts'
 import { formatAll, inspectWith } from './inspect.ts'
@@ -26,7 +27,8 @@ function traceText(message: string, method: (...values: unknown[]) => void): str
 export function createPrint(): Print {
   const writeOut = createWrite('stdout')
   const writeError = createWrite('stderr')
-  return (level, text) => {
+  return (level, formatted) => {
+    const text = withoutHarnessFrames(formatted)
     sendLog(level, text)
     const write = level === 'warn' || level === 'error' ? writeError : writeOut
     write(`${text}\n`)

@@ -5,12 +5,16 @@
  */
 import { harnessPath } from '../harness-path.ts'
 import {
+  apply,
+  defineProperty,
+  stringCodeAt,
   stringIncludes,
   stringIndexOf,
   stringSlice,
   stringStartsWith,
   uncurryThis,
 } from '../../../core/primordials.ts'
+import { tellExceptions } from './bare-stacks.ts'
 import { compiledFile } from './compiled-files.ts'
 import { codeName, findPosition, type MapPosition, programName } from './positions.ts'
 
@@ -32,17 +36,58 @@ let toWritten: MapPosition = (position) => position
 export function installStackTraces(map: MapPosition): void {
   toWritten = map
   Error.stackTraceLimit = framesMax + harnessFramesMax
-  Error.prepareStackTrace = (error, frames) => {
-    let text = headerOf(error)
-    for (let index = 0, shown = 0; index < frames.length && shown < framesMax; index++) {
-      const frame = frameText(frames[index])
-      if (frame === undefined) continue
-      text += `\n    at ${frame}`
-      shown++
-    }
-    return text
+  if (process.versions['bun'] !== undefined) {
+    // Bun ignores an accessor.
+    Error.prepareStackTrace = prepare
+    return tellExceptions({ mapPositions, isHarness })
   }
+  let current: Prepare = prepare
+  defineProperty(Error, 'prepareStackTrace', {
+    __proto__: null,
+    // The engine reads it too.
+    get: () => current,
+    set(value: unknown) {
+      current = typeof value === 'function' ? withoutHarness(value as Prepare) : prepare
+    },
+    enumerable: true,
+    configurable: true,
+  } as PropertyDescriptor)
 }
+
+type Prepare = (error: Error, frames: CallSite[]) => unknown
+
+function prepare(error: Error, frames: readonly CallSite[]): string {
+  let text = headerOf(error)
+  for (let index = 0, shown = 0; index < frames.length && shown < framesMax; index++) {
+    const frame = frameText(frames[index])
+    if (frame === undefined) continue
+    text += `\n    at ${frame}`
+    shown++
+  }
+  return text
+}
+
+/** The functions that guest code has set, as the engine calls them. */
+const wrappers = new WeakSet<Prepare>()
+const addWrapper = uncurryThis(WeakSet.prototype.add)
+const isWrapper = uncurryThis(WeakSet.prototype.has)
+
+/** A function of the guest gets the frames that are not the harness's. */
+function withoutHarness(guest: Prepare): Prepare {
+  if (guest === prepare || isWrapper(wrappers, guest)) return guest
+  const wrapper: Prepare = (error, frames) => {
+    const shown: CallSite[] = []
+    for (let index = 0; index < frames.length && shown.length < framesMax; index++) {
+      const frame = frames[index] as CallSite
+      if (frameText(frame) !== undefined) shown[shown.length] = frame
+    }
+    return apply(guest, Error, [error, shown])
+  }
+  addWrapper(wrappers, wrapper)
+  return wrapper
+}
+
+const isHarness = (place: string): boolean => stringIncludes(place, harnessFolder)
 
 /** Replaces each `<code>:line:column` in `text` with the position in the code as written. */
 export function mapPositions(text: string): string {
@@ -58,6 +103,38 @@ export function mapPositions(text: string): string {
   return mapped + stringSlice(text, from)
 }
 
+/** The stack of an error of another realm, which the engine wrote itself, as other stacks show it. */
+export function ownStack(stack: string): string {
+  return isHarness(stack) ? mapPositions(withoutHarnessFrames(stack)) : stack
+}
+
+/** Omits the frames of the harness, which errors of other realms (`node:vm`) have, and `stack` of some in Bun. */
+export function withoutHarnessFrames(text: string): string {
+  if (!isHarness(text)) return text
+  let shown = ''
+  for (let from = 0; from < text.length;) {
+    const newline = stringIndexOf(text, '\n', from)
+    const end = newline === -1 ? text.length : newline
+    const line = stringSlice(text, from, end)
+    const rest = isHarness(line) ? afterFrame(line) : undefined
+    shown += rest ?? `${from === 0 ? '' : '\n'}${line}`
+    from = end + 1
+  }
+  return shown
+}
+
+/** What follows a frame in its line, such as the fields of the error. `undefined` if the line is no frame. */
+function afterFrame(line: string): string | undefined {
+  const isFrame = stringIncludes(line, '    at ') || stringIncludes(line, `@${harnessFolder}`)
+  if (!isFrame) return undefined
+  let end = line.length
+  while (end > 0 && !isDigit(stringCodeAt(line, end - 1))) end--
+  return stringSlice(line, stringCodeAt(line, end) === closingParenthesis ? end + 1 : end)
+}
+
+const closingParenthesis = 0x29
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
 /** The first line of the stack, as the engines write it. They ignore a `toString` of the error's own. */
 function headerOf(error: Error): string {
   try {
@@ -70,17 +147,14 @@ function headerOf(error: Error): string {
 /** `undefined` for frames of the harness and the engine. */
 function frameText(frame: unknown): string | undefined {
   const text = `${frame as string}`
-  const isHarness =
-    stringIncludes(text, harnessFolder) ||
-    stringStartsWith(text, 'runInThisContext (') ||
-    text === 'eval (native)'
+  const isOurs = isHarness(text) || stringStartsWith(text, 'runInThisContext (') || text === 'eval (native)'
   const isEngine =
     stringIncludes(text, 'node:internal/') ||
     stringIncludes(text, '(node:inspector:') ||
     stringIncludes(text, '(node:vm:') ||
     stringIncludes(text, '(node:diagnostics_channel:')
   // Bun writes `native` for an engine's function without a name.
-  if (isHarness || isEngine || text === 'native') return undefined
+  if (isOurs || isEngine || text === 'native') return undefined
   return mapFile(mapPositions(withoutAnonymous(text)), frame as CallSite)
 }
 
