@@ -156,10 +156,9 @@ def prepare(context, request):
 
 def interrupt(context, frame):
     if context.is_running:
-        if frame is None or frame.f_code in stage_part.CODES:
-            context.is_interrupted = True
-        else:
+        if stage_part.may_raise(frame):
             raise KeyboardInterrupt
+        context.is_interrupted = True
 
 
 def run_entry(context, names, entry):

@@ -67,7 +67,7 @@ class Turn:
         self.perform = remember(call_in_order(*functions), None, False, tuple)
         self.end = StopIteration()
         buffer = Buffer()
-        self.stream = Stream(buffer, "ascii")
+        self.stream = Stream(buffer, "utf-8")
         self.stream.flush = self.perform
         # What traces the guest's code does not trace the harness.
         buffer.close = call_in_order(*without_tracing, buffer.close, self.finish)
@@ -103,5 +103,17 @@ def call_in_order(*functions):
     return partial(itemgetter(None, None, *functions), Results({None: None}))
 
 
-# While one of these runs, no exception may be raised in it, because nothing would call the next step.
+def may_raise(frame):
+    """Whether an exception may be raised in this frame: it is the guest's, or that of a step, which handles it.
+
+    In the code between them nothing would call the next step.
+    """
+    found = frame
+    while found is not None and found.f_code not in CODES:
+        found = found.f_back
+    if found is None:
+        return frame is not None
+    return found is not frame and found.f_code is Turn.tell.__code__
+
+
 CODES = frozenset((take_turns.__code__, Turn.__init__.__code__, Turn.finish.__code__, Turn.tell.__code__, call_in_order.__code__))
