@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 
 import { keepLoopFree } from '../../support/machine/loop-delay.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
@@ -51,10 +52,11 @@ test('a pattern that takes too long ends its wait, and nothing else', { skip: re
   await using mallory = await lazaret.sandbox({ client: 'mallory' })
   await using honest = await lazaret.sandbox({ client: 'honest' })
   const process = await mallory.startProcess(trap)
-  const timeout = 60_000
+  // Two threads search, one search of a client at a time.
+  const timeout = ampleMs
   await process.waitForLog('!')
   const threadsBefore = countThreads()
-  const slow = Array.from({ length: 8 }, () =>
+  const slow = Array.from({ length: 4 }, () =>
     assert.rejects(process.waitForLog(hopeless, { timeout }), { code: 'PATTERN_TOO_SLOW' }),
   )
   const mine = await honest.startProcess('echo it is ready; exec sleep 60')
