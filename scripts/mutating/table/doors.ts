@@ -133,8 +133,8 @@ export const doors: readonly Mutation[] = [
     defect: 'The server reads a body of any length.',
     kind: 'door',
     file: 'src/adapters/http/body.ts',
-    find: '        if (bytes > bodyBytesMax)\n',
-    replace: '        if (bytes > 1024 * bodyBytesMax)\n',
+    find: '    if (bytes > bodyBytesMax)\n',
+    replace: '    if (bytes > 1024 * bodyBytesMax)\n',
     caughtBy: ['test/adapters/http/door.test.ts'],
   },
   {
