@@ -26,11 +26,11 @@ const budgetMs = {
 
 /** What the levels other than `started` may cost before a landing that touches walls. */
 const levelBudgetMs: Readonly<Partial<Record<Level, number>>> = {
-  'plain user': 50_000,
-  'plain user, without namespaces': 40_000,
-  'started, without namespaces': 15_000,
-  'started, in forks': 20_000,
-  'started, on the oldest Node': 20_000,
+  'plain user': 40_000,
+  'plain user, without namespaces': 35_000,
+  'started, without namespaces': 12_000,
+  'started, in forks': 15_000,
+  'started, on the oldest Node': 15_000,
 }
 
 /** A file that costs more is not for every day, however many tests it has. */
