@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { classOf } from './test-class.ts'
+import { readTimings } from './timings.ts'
 import type { Sharing } from '../shared-process.ts'
 import type { TestClass } from './test-class.ts'
 
@@ -14,6 +15,8 @@ export interface PlannedProcess {
 
 /** Enough processes to keep both processors busy to the end, and so few that their start takes little time. */
 const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
+/** A file that was never measured. */
+const unknownMs = 1000
 const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
 
 export function planProcesses(files: readonly string[]): PlannedProcess[] {
@@ -26,13 +29,23 @@ export function planProcesses(files: readonly string[]): PlannedProcess[] {
   ]
 }
 
-/** Neighbouring files take similar times, so they are distributed in turn. */
+/** Each file goes to the group with the least work so far, the longest files first, so that all groups end at a similar time. */
 function divide(name: keyof typeof groupsOf, files: readonly string[]): PlannedProcess[] {
-  const count = Math.min(groupsOf[name], files.length)
+  const timings = readTimings()
+  const groups = Array.from({ length: Math.min(groupsOf[name], files.length) }, () => ({
+    ms: 0,
+    files: [] as string[],
+  }))
+  const costMs = (file: string) => timings[file]?.ms ?? unknownMs
+  for (const file of files.toSorted((a, b) => costMs(b) - costMs(a))) {
+    const least = groups.reduce((one, other) => (other.ms < one.ms ? other : one))
+    least.ms += costMs(file)
+    least.files.push(file)
+  }
   const sharing = sharingOf[name]
-  return Array.from({ length: count }, (_, number) => ({
+  return groups.map(({ files: some }, number) => ({
     group: { name: `${name.replace(' ', '-')}-${number + 1}`, sharing } as const,
-    files: files.filter((_file, index) => index % count === number),
+    files: some,
   }))
 }
 

@@ -29,7 +29,8 @@ answers.append(open('/proc/self/uid_map').read().count('\\n'))
 print(json.dumps(answers))`
   const { stdout, stderr, receipt } = await guests.run({ ...python, code })
   // A guest with ids of its own has them besides the launcher's.
-  const maps = receipt.layers.includes('own-uid') ? 2 : 1
+  const hasIds = ['own-uid', 'user-namespace'].every((layer) => receipt.layers.includes(layer))
+  const maps = hasIds ? 2 : 1
   assert.deepEqual(JSON.parse(stdout), ['EPERM', 'EPERM', 'EPERM', 'EPERM', '-1 1', maps], stderr)
 })
 

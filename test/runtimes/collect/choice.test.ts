@@ -18,11 +18,9 @@ test('files are sorted by path, however many there are', async () => {
   const random = seededRandom(7)
   for (const count of [0, 1, 4095, 4096, 4097, 8193, 30_000]) {
     const paths = Array.from({ length: count }, () => `${Math.floor(random() * count)}/a`)
-    const { files, isComplete } = await chooseFiles(
-      listingOf(paths),
-      all,
-      new Deadline(60_000, systemClock, undefined),
-    )
+    const deadline = new Deadline(60_000, systemClock, undefined)
+    const { files, isComplete } = await chooseFiles(listingOf(paths), all, deadline)
+    deadline.cancel()
     assert.deepEqual([files.map(({ path }) => path), isComplete], [paths.toSorted(), true], `${count} files`)
   }
 })
@@ -30,6 +28,7 @@ test('files are sorted by path, however many there are', async () => {
 test('a deadline that is over leaves no files', async () => {
   const deadline = new Deadline(60_000, systemClock, AbortSignal.abort())
   assert.deepEqual(await chooseFiles(listingOf(['a', 'b']), all, deadline), { files: [], isComplete: false })
+  deadline.cancel()
 })
 
 test('names that lead out, or are no UTF-8, are told from others', () => {
