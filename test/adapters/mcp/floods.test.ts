@@ -1,7 +1,5 @@
 /** Clients that ask for much at one time, in short messages: all clients share the server. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 
 import { ClientSandboxes } from '../../../src/adapters/mcp/sandboxes/client-sandboxes.ts'
@@ -11,6 +9,7 @@ import { defaultLimits } from '../../../src/core/limits.ts'
 import { eventually } from '../../support/eventually.ts'
 import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
+import { ask, readAll } from './raw-requests.ts'
 
 const { lazaret } = await useLazaret()
 
@@ -24,23 +23,6 @@ const openSandboxes = () => new ClientSandboxes({ lazaret, clock: systemClock, p
 const listings = JSON.stringify(
   Array.from({ length: batchLengthMax }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' })),
 )
-
-/** Reads nothing by itself. */
-function ask(url: string, body: string, bytes = Buffer.byteLength(body)): Socket {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)
-  socket.write(
-    `POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-      `accept: application/json, text/event-stream\r\ncontent-length: ${bytes}\r\n\r\n${body}`,
-  )
-  return socket
-}
-
-async function readAll(socket: Socket): Promise<string> {
-  let text = ''
-  socket.setEncoding('utf8').on('data', (piece: string) => (text += piece))
-  await once(socket, 'close')
-  return text
-}
 
 const idsIn = (text: string): number[] => [...text.matchAll(/"id":(\d+)\}/g)].map(([, id]) => Number(id))
 

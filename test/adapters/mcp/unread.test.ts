@@ -1,7 +1,5 @@
 /** Clients that ask for files of megabytes as resources, and read none: the server holds one answer of each connection. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 
 import { ClientSandboxes } from '../../../src/adapters/mcp/sandboxes/client-sandboxes.ts'
@@ -12,28 +10,11 @@ import { defaultLimits } from '../../../src/core/limits.ts'
 import { eventually } from '../../support/eventually.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
+import { ask, readAll } from './raw-requests.ts'
 
 const { lazaret } = await useLazaret()
 const skip = await whyNoSandboxes()
 const MiB = 1024 * 1024
-
-/** Reads nothing by itself. */
-function ask(url: string, messages: readonly object[]): Socket {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)
-  const body = JSON.stringify(messages)
-  socket.write(
-    `POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-      `accept: application/json, text/event-stream\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  )
-  return socket
-}
-
-async function readAll(socket: Socket): Promise<string> {
-  let text = ''
-  socket.setEncoding('utf8').on('data', (piece: string) => (text += piece))
-  await once(socket, 'close')
-  return text
-}
 
 const countOf = (text: string, word: string): number => text.split(word).length - 1
 
@@ -49,13 +30,13 @@ test('unread files take no more than the share of their client', { skip }, async
   const reads = Array.from({ length: batchLengthMax }, (_, id) => ({
     ...{ jsonrpc: '2.0', id, method: 'resources/read', params },
   }))
-  const unread = ask(service.url, reads)
+  const unread = ask(service.url, JSON.stringify(reads))
   t.after(() => unread.destroy())
   await eventually(() => (account.stats.kinds.answers > 0 ? undefined : 'nothing is held'), 30_000)
-  const text = await readAll(ask(service.url, reads))
+  const text = await readAll(ask(service.url, JSON.stringify(reads)))
   assert.ok(countOf(text, 'CLIENT_QUEUE_FULL') > 0)
   assert.equal(countOf(text, 'QUEUE_FULL') + countOf(text, '"blob"'), batchLengthMax)
   unread.destroy()
   await eventually(() => (account.stats.bytes === 0 ? undefined : 'answers are held'), 30_000)
-  assert.equal(countOf(await readAll(ask(service.url, reads.slice(0, 1))), '"blob"'), 1)
+  assert.equal(countOf(await readAll(ask(service.url, JSON.stringify(reads.slice(0, 1)))), '"blob"'), 1)
 })
