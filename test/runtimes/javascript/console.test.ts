@@ -87,6 +87,24 @@ describeEngines('The console', (run) => {
     assert.equal(stdout.length, 5000 * 101)
   })
 
+  test('and so do the streams, whatever ends it', async () => {
+    const size = 3_000_000
+    const endings = [
+      'process.exit(0)',
+      "throw new Error('end')",
+      'setTimeout(() => process.exit(0))',
+      "setTimeout(() => { throw new Error('end') })",
+      "void Promise.reject(new Error('end'))",
+      "process.kill(process.pid, 'SIGKILL')",
+    ]
+    for (const name of ['stdout', 'stderr'] as const)
+      for (const ending of endings) {
+        const writes = `process.${name}.write('x'.repeat(${size - 8})); process.${name}.write(new Uint8Array(8).fill(120))`
+        const end = await run(`${writes}; ${ending}`)
+        assert.equal(/^x*/.exec(end[name])?.[0].length, size, `${name} before ${ending}`)
+      }
+  })
+
   test('sends at most 64 KiB of a text as a log, and writes all of it', async () => {
     const { logs, stdout } = await run("console.log('é'.repeat(100_000))")
     const bytes = Buffer.byteLength(logs[0]?.text ?? '')
@@ -109,7 +127,7 @@ describeEngines('The console', (run) => {
 
 test('in Node, console output comes after data that the streams still buffer', async () => {
   const { stdout, stderr, logs } = await runGuest('node', {
-    code: "process.stdout.write('x'.repeat(1e6)); console.log('END'); console.error('e'); process.stdout.once('drain', () => console.log('later'))",
+    code: "process.stdout.cork(); process.stdout.write('x'.repeat(1e6), () => console.log('later')); console.log('END'); console.error('e'); process.stdout.uncork()",
   })
   assert.equal(stdout, `${'x'.repeat(1e6)}END\nlater\n`)
   assert.equal(stderr, 'e\n')
