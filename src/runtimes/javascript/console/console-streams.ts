@@ -20,7 +20,7 @@ type Write = (text: string) => void
 type StreamName = 'stdout' | 'stderr'
 
 /** The handle of a stream that writes to a pipe. Streams that write to files have none. */
-interface PipeStream extends NodeJS.WriteStream {
+interface PipeStream {
   readonly _handle?: { readonly setBlocking?: (isBlocking: boolean) => unknown }
 }
 
@@ -67,8 +67,7 @@ function watchStream(name: StreamName): (() => NodeJS.WriteStream | undefined) |
       if (stream === undefined) {
         stream = apply(make, process, [])
         ;({ write } = stream)
-        // The engine has made the pipe non-blocking for it.
-        ;(stream as PipeStream)._handle?.setBlocking?.(true)
+        makeNodeStreamBlock(stream as PipeStream)
       }
       return stream
     },
@@ -85,6 +84,11 @@ function writeTo(stream: NodeJS.WriteStream, text: string): void {
     // Except a stack overflow: a replaced `write` that prints calls itself without end.
     if (thrown instanceof NativeRangeError && stringIncludes(thrown.message, 'call stack')) throw thrown
   }
+}
+
+/** Node has made the pipe non-blocking for its stream. */
+function makeNodeStreamBlock({ _handle: handle }: PipeStream): void {
+  handle?.setBlocking?.(true)
 }
 
 /**
