@@ -20,7 +20,7 @@ export type FileTier = 'daily' | 'landing' | 'long' | 'wide'
  */
 const budgetMs = {
   /** With the static checks, 90 seconds. */
-  daily: 85_000,
+  daily: 72_000,
   landing: 440_000,
 }
 

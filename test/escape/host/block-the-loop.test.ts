@@ -31,8 +31,8 @@ import { bun, python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** A tenth of the default `hostMs` of a run: enough for hundreds of turns that a flood could block. */
-const limits = { wallMs: 8000, hostMs: 500 }
+/** Enough for hundreds of turns that a flood could block. */
+const limits = { wallMs: 8000, hostMs: 200 }
 const echo = { echo: (value: unknown) => value }
 
 /** The run must end by one of its limits or by itself. */
@@ -104,7 +104,7 @@ for (const [name, { prefix: _, ...request }] of Object.entries(outputFloods))
 
 for (const [name, code] of Object.entries(endlessJavascript))
   test(`JavaScript without end: ${name}`, async () => {
-    await keepFree(name, { ...bun, code, limits: { ...limits, wallMs: 500 } })
+    await keepFree(name, { ...bun, code, limits: { ...limits, wallMs: 300 } })
   })
 
 test('a run that exceeds hostMs is ended, and the outcome says so', async () => {
