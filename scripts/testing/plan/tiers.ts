@@ -26,11 +26,11 @@ const budgetMs = {
 
 /** What the levels other than `started` may cost before a landing that touches walls. */
 const levelBudgetMs: Readonly<Partial<Record<Level, number>>> = {
-  'plain user': 40_000,
-  'plain user, without namespaces': 35_000,
-  'started, without namespaces': 12_000,
+  'plain user': 33_000,
+  'plain user, without namespaces': 30_000,
+  'started, without namespaces': 10_000,
   'started, in forks': 15_000,
-  'started, on the oldest Node': 15_000,
+  'started, on the oldest Node': 12_000,
 }
 
 /** A file that costs more is not for every day, however many tests it has. */
