@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { endProcessesWith } from './end-processes.ts'
 import { missing } from './failures.ts'
 import { junitVariable } from './junit.ts'
 import { keepReport } from './kept-results.ts'
@@ -195,7 +196,11 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
     env: { ...environment(pass, folders), ...host.environment },
   })
   const stopWatch = watchProcesses(folders.notes)
-  const isInTime = await waitFor(child, pass.wallMs).finally(stopWatch)
+  const isInTime = await waitFor(child, pass.wallMs).finally(() => {
+    stopWatch()
+    // Tests that were stopped could not end their own.
+    for (const [name, value] of Object.entries(notesVariable(folders.notes))) endProcessesWith(name, value)
+  })
   keepReport(pass.name, junitFile(folders))
   const results = readResults(resultsFile)
   const problems = isInTime ? [] : [`did not end within ${pass.wallMs / 1000} s`]
