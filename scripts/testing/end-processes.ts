@@ -10,7 +10,9 @@ export function endProcessesWith(variable: string, value: string): number {
   for (let round = 0; round < roundsMax; round++) {
     const living = readdirSync('/proc').flatMap((name) => {
       const pid = Number(name)
-      return Number.isInteger(pid) && pid !== process.pid && hasEntry(pid, `${variable}=${value}`) ? [pid] : []
+      return Number.isInteger(pid) && pid !== process.pid && hasEntry(pid, `${variable}=${value}`)
+        ? [pid]
+        : []
     })
     if (living.length === 0) break
     for (const pid of living) if (kill(pid)) ended.add(pid)

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import { messageOf } from '../core/primordials.ts'
+import { exposureOf } from '../core/private-file.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
 import type { CodeWork, CommandWork, RunWork } from '../core/work.ts'
@@ -12,7 +13,9 @@ import { noAudit } from '../observe/audit.ts'
 import type { Audit } from '../observe/audit.ts'
 import { AuditFile } from '../observe/audit-file.ts'
 import { AuditLog } from '../observe/audit-log.ts'
+import { AuditStream } from '../observe/audit-stream.ts'
 import { Notary, SigningKey } from '../observe/notary.ts'
+import { isStandardStream } from '../observe/standard-stream.ts'
 import type { Toolchains } from '../runtimes/packages/toolchains.ts'
 import type { AuditOptions, ParsedOptions, ReceiptOptions } from './options/options.ts'
 import { RuntimeVersions } from './runtime-versions.ts'
@@ -56,20 +59,17 @@ function runtimeOf(work: RunWork | CommandWork | CodeWork): RuntimeName {
 function openLog({ file: path, onFailure = 'refuse' }: AuditOptions, parts: RecordKeepingParts): AuditLog {
   let file
   try {
-    file = new AuditFile({ path, lock: lockFile })
+    file = isStandardStream(path) ? new AuditStream(path) : new AuditFile({ path, lock: lockFile })
   } catch (cause) {
     throw new LazaretError('AUDIT_FAILED', { detail: messageOf(cause), cause })
   }
   return new AuditLog({ ...parts, file, onFailure })
 }
 
-const othersMayReadOrWrite = 0o077
-
 function readKey({ privateKeyFile }: ReceiptOptions): SigningKey {
   try {
-    const { mode } = statSync(privateKeyFile)
-    if ((mode & othersMayReadOrWrite) !== 0)
-      throw new Error(`${privateKeyFile} is open to other users; close it with chmod 600.`)
+    const exposure = exposureOf(statSync(privateKeyFile))
+    if (exposure !== undefined) throw new Error(`${privateKeyFile} ${exposure.reason}. ${exposure.remedy}.`)
     return new SigningKey(readFileSync(privateKeyFile))
   } catch (cause) {
     throw new LazaretError('INVALID_REQUEST', {

@@ -10,7 +10,11 @@ import { endProcessesWith } from '../../scripts/testing/end-processes.ts'
 const variable = 'LAZARET_TESTS_MARK'
 
 function start(mark: string) {
-  return spawn('sleep', ['600'], { detached: true, stdio: 'ignore', env: { ...process.env, [variable]: mark } })
+  return spawn('sleep', ['600'], {
+    detached: true,
+    stdio: 'ignore',
+    env: { ...process.env, [variable]: mark },
+  })
 }
 
 test('only the processes of the run are ended, also those in a session of their own', async () => {

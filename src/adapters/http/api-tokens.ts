@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../../core/clock.ts'
+import { exposureOf } from '../../core/private-file.ts'
 import { describeIssues, parsing } from '../../policy/schemas.ts'
 import { findEntry, type TokenEntry } from './bearer-tokens.ts'
 
@@ -98,8 +99,8 @@ export function readTokenFile(path: string): TokenRecord[] {
   try {
     const facts = fstatSync(descriptor)
     if (!facts.isFile()) throw new SyntaxError('it is not a regular file')
-    if ((facts.mode & 0o077) !== 0)
-      throw new SyntaxError('it can be read or written by others; keep it yours with chmod 600')
+    const exposure = exposureOf(facts)
+    if (exposure !== undefined) throw new SyntaxError(`it ${exposure.reason}. ${exposure.remedy}`)
     if (facts.size > fileBytesMax) throw new SyntaxError(`it has more than ${fileBytesMax} bytes`)
     return parseTokenFile(readFileSync(descriptor, 'utf8'))
   } finally {

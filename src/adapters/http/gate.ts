@@ -64,11 +64,6 @@ export function requireToken(
   return token
 }
 
-/** Whether the peer is a program of this machine: at a loopback address, or at a Unix socket, which has none. */
-export function isLocal({ socket: { remoteAddress } }: IncomingMessage): boolean {
-  return remoteAddress === undefined || /^(::ffff:)?127\.|^::1$/.test(remoteAddress)
-}
-
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined
 }

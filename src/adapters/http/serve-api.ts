@@ -13,7 +13,7 @@ import { isConsolePath, isNavigation, serveConsole } from './browsers/console-fi
 import type { HttpBounds } from './bounds.ts'
 import { usualBounds } from './bounds.ts'
 import { ApiExchange } from './exchange.ts'
-import { isLocal, requireNoTokenInAddress, requireOwnHost, requireOwnName, requireToken } from './gate.ts'
+import { requireNoTokenInAddress, requireOwnHost, requireOwnName, requireToken } from './gate.ts'
 import { HeldSandboxes } from './held-sandboxes.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import { OpenRuns } from './open-runs.ts'
@@ -38,8 +38,32 @@ export interface ApiDoor {
   /** Gets errors that cannot be sent to a client. */
   readonly warn: (message: string) => void
   readonly metrics?: Metrics | undefined
+  /** Called when the answer to a request, or its connection, has ended. */
+  readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
   readonly bounds?: Partial<HttpBounds>
   readonly clock?: Clock
+}
+
+/** What an access log says of a request. */
+export interface AnsweredRequest {
+  /** When its head had arrived. */
+  readonly time: string
+  readonly requestId: string
+  readonly method: string
+  /** As the client wrote it, without the query. */
+  readonly path: string
+  /** 499 if the client left before the answer began. */
+  readonly status: number
+  /** Milliseconds until the end of the answer. */
+  readonly ms: number
+  /** What was sent, with the headers. */
+  readonly bytes: number
+  /** The client's address. `unix` at a Unix socket. */
+  readonly address: string
+  /** The name of its token, if that was valid. */
+  readonly client?: string
+  /** Requests before this one that a log had no room for. */
+  readonly dropped?: number
 }
 
 /** Disposing it ends the server and all running work. */
@@ -55,6 +79,8 @@ const lateMs = 1000
 const farewellMs = 1000
 /** Shared by all requests: a new error, with its stack, would cost more than everything else at a request's end. */
 const closedReason = new DOMException('The connection is closed.', 'AbortError')
+/** The status that nginx's logs have for a client that closed its connection. */
+const clientLeft = 499
 /** Uploads of files may take long; a stalled client is disconnected much earlier. */
 const requestMs = 600_000
 
@@ -150,6 +176,7 @@ class Requests {
     response.on('error', () => undefined)
     response.setMaxListeners(0)
     response.once('close', open.stop)
+    this.#noteAnswer(id, request, response)
     try {
       await this.#serve({ id, request, response, signal: closed.signal })
     } catch (error) {
@@ -161,6 +188,25 @@ class Requests {
       this.#open.delete(open)
       resolve()
     }
+  }
+
+  #noteAnswer(requestId: string, request: IncomingMessage, response: ServerResponse): void {
+    const { onAnswered, tokens } = this.#door
+    if (onAnswered === undefined) return
+    const { method = '', url = '', headers, socket } = request
+    const [startedMs, sentBefore, time] = [this.#clock.now(), socket.bytesWritten, this.#clock.timestamp()]
+    const client = tokens.find(headers.authorization)?.name
+    const address = socket.remoteAddress ?? 'unix'
+    response.once('close', () =>
+      onAnswered({
+        ...{ time, requestId, method, address },
+        path: splitOnce(url, '?')[0],
+        status: response.headersSent ? response.statusCode : clientLeft,
+        ms: Math.round(this.#clock.now() - startedMs),
+        bytes: socket.bytesWritten - sentBefore,
+        ...(client !== undefined && { client }),
+      }),
+    )
   }
 
   async drain(graceMs: number): Promise<void> {
@@ -187,16 +233,16 @@ class Requests {
   async #serve({ id, request, response, signal }: Arrival): Promise<void> {
     const { tokens, hostNames, origins = [], engine, metrics } = this.#door
     const [path, search] = splitOnce(request.url ?? '', '?')
+    const isProbe = path === '/healthz' || path === '/readyz'
+    // A probe comes from another machine, and names whatever address it knows. The answer is one word.
     if (isConsolePath(path) && isNavigation(request)) requireOwnName(request, hostNames)
-    else requireOwnHost(request, hostNames, origins)
+    else if (!isProbe) requireOwnHost(request, hostNames, origins)
     if (isFromAllowed(request, origins) && answerAllowed(request, response)) return undefined
     const query = new URLSearchParams(search)
     requireNoTokenInAddress(query)
     if (isConsolePath(path)) return serveConsole(path, request, response)
-    if (path === '/healthz' || path === '/readyz' || path === '/metrics') {
-      // Behind a proxy, callers from everywhere are local.
-      if (path === '/metrics' || !isLocal(request))
-        requireToken(tokens, request.headers.authorization, 'admin')
+    if (isProbe || path === '/metrics') {
+      if (!isProbe) requireToken(tokens, request.headers.authorization, 'admin')
       const state = { isDraining: this.#draining.signal.aborted, lazaret: engine.lazaret, metrics }
       return serveState(path, { request, response }, state)
     }

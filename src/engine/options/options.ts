@@ -126,7 +126,10 @@ export type LazaretEvent =
 
 /** The log that records each piece of work when it has ended: docs/operate/audit.md. */
 export interface AuditOptions {
-  /** One line of JSON for each record. Created if it does not exist; only one Lazaret at a time writes to it. */
+  /**
+   * One line of JSON for each record. Created if it does not exist; only one Lazaret at a time writes to it. Or
+   * `/dev/stdout` or `/dev/stderr`, whose records are a chain from each start on.
+   */
   readonly file: string
   /**
    * What happens when it cannot be written. `refuse`, the default: work that could not be recorded, and all new work,

@@ -1,9 +1,10 @@
 /** Where the launcher is, and why it cannot be started. */
-import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import { unbundle } from '../../core/errors/unbundle.ts'
+import { mountOf } from '../machine/mount-of.ts'
 
 /** The launcher that was built for this machine, or where it should be. The same from src/ and from dist/. */
 export function launcherPath(): string {
@@ -47,16 +48,7 @@ function explain(path: string): { detail: string; hint: string } {
   }
 }
 
-/**
- * The mount that contains the file, if it forbids programs: of all mount points that the path starts with, the longest
- * and last.
- */
 function findMountWithoutExecution(path: string): string | undefined {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-  const own = mounts
-    .map((line) => line.split(' '))
-    .filter(([, , , , point = '']) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
-    .toSorted(([, , , , a = ''], [, , , , b = '']) => a.length - b.length)
-    .at(-1)
-  return own?.[5]?.split(',').includes('noexec') === true ? own[4] : undefined
+  const mount = mountOf(path)
+  return mount?.options.includes('noexec') === true ? mount.point : undefined
 }

@@ -10,6 +10,7 @@ import type { Stats } from 'node:fs'
 import { lstatSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 
+import { mountOf } from '../../jail/machine/mount-of.ts'
 import { isPrivateGroup } from '../work/private-group.ts'
 
 /** Why another user could have chosen the target of a path. */
@@ -35,6 +36,8 @@ export interface Trust {
   readonly groups: readonly number[]
   /** Whether everybody may write to the entry. */
   readonly everybody: boolean
+  /** Whether folders of mounts that are read-only may have any mode, as the volumes of Kubernetes do. */
+  readonly readOnlyMounts?: boolean
   /** Whether a folder need not be checked, because users who can change it can change more anyway. */
   readonly isExempt: (folder: string) => boolean
 }
@@ -42,8 +45,8 @@ export interface Trust {
 const nobodyElse: Trust = { owners: [], groups: [], everybody: false, isExempt: () => false }
 
 /** Undefined if only root and this user can change the path. Throws the system's error if nothing is there. */
-export function findIntruder(path: string): Intruder | undefined {
-  const end = followPath(path, nobodyElse)
+export function findIntruder(path: string, trust: Partial<Trust> = {}): Intruder | undefined {
+  const end = followPath(path, { ...nobodyElse, ...trust })
   return typeof end === 'string' ? undefined : end
 }
 
@@ -79,6 +82,9 @@ function examine(path: string, stats: Stats, trust: Trust): Intruder | undefined
     return { by: 'owner', path, reason: `${path} belongs to another user (uid ${stats.uid})` }
   // The mode of a link has no effect. In a sticky folder, only the owner of an entry can replace it.
   if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
+  const isWritable = (stats.mode & (groupMayWrite | othersMayWrite)) !== 0
+  if (isWritable && trust.readOnlyMounts === true && mountOf(path)?.options.includes('ro') === true)
+    return undefined
   if ((stats.mode & othersMayWrite) !== 0 && !trust.everybody)
     return { by: 'mode', path, reason: `${path} can be written by everybody` }
   const isTrusted = trust.groups.includes(stats.gid) || isPrivateGroup(stats.gid)

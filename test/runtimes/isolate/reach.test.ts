@@ -1,6 +1,7 @@
 /** What a program can reach: the language without ways out of it, and no object of the harness or isolated-vm. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ampleMs } from '../../support/patient-run.ts'
 import { runIsolate } from './isolate.ts'
 
 /** The globals of the tested engine. A new name needs a review before it is added here. */
@@ -107,7 +108,7 @@ test('no object of the harness is reachable from the objects of a program', asyn
       throw new TypeError('no')
     },
   }
-  const ended = await runIsolate({ source, functions, around: withSecrets, timeoutMs: 20_000 })
+  const ended = await runIsolate({ source, functions, around: withSecrets, timeoutMs: ampleMs })
   assert.ok('output' in ended, JSON.stringify(ended).slice(0, 1000))
   const { secrets, count } = ended.output as { secrets: string[]; count: number }
   // The planted one proves that the walk finds them.

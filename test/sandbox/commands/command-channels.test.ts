@@ -15,6 +15,7 @@ import { Command } from '../../../src/sandbox/commands/command.ts'
 import { Spaces } from '../../../src/sandbox/spaces.ts'
 import { guestPython } from '../../support/channel-cell.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
+import { ampleMs } from '../../support/patient-run.ts'
 
 const limits = { ...defaultLimits, resultBytes: 8 * 1024 * 1024 }
 
@@ -81,7 +82,7 @@ describe('a command of a sandbox with its own channel', () => {
     const budget = new HostBudget(systemClock, limits.hostMs)
     const calls = new FunctionCalls({ functions, limits, clock: systemClock, budget, stream })
     const listener = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined, budget, calls }
-    command.begin({ timeoutMs: 10_000 })
+    command.begin({ timeoutMs: ampleMs })
     return { command, channel: new Channel(stream, limits, listener) }
   }
 

@@ -9,6 +9,7 @@ import type { CommandContext } from './command-context.ts'
 import { readFileBounded } from '../options/bounded-read.ts'
 import { addConfigurationOptions, type EngineFlags, resolveAnnounced } from '../options/engine-flags.ts'
 import { readPackageVersion } from '../package-version.ts'
+import { AccessLog, accessLogFormats, type AccessLogFormat } from '../output/access-log.ts'
 import { printJson } from '../output/print-json.ts'
 import { requirePrivate } from '../configuration/require-private.ts'
 import { listenError } from '../output/listen-error.ts'
@@ -48,6 +49,7 @@ interface ServeFlags extends EngineFlags {
   readonly cors?: readonly string[]
   readonly drain: number
   readonly bound?: Partial<HttpBounds>
+  readonly accessLog?: AccessLogFormat
   readonly json?: boolean
 }
 
@@ -74,6 +76,11 @@ export function addServeCommand(program: Command, context: CommandContext): void
         .default(defaultDrainMs, '30s'),
     )
     .option('--bound <name=value>', 'change a bound of docs/operate/http.md (repeatable)', parseBound)
+    .addOption(
+      new Option('--access-log <format>', 'print a line for each request on standard output').choices(
+        accessLogFormats,
+      ),
+    )
     .option('--json', 'print one JSON document, on one line, once it listens')
   addConfigurationOptions(command)
     .addHelpText('after', help)
@@ -101,6 +108,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
   const tls = await readTls(flags, signal)
   const { options: engineOptions, serve: configured = {} } = await resolveAnnounced(flags, context)
   const origins = await checkOrigins(flags.cors ?? configured.cors)
+  const accessFormat = flags.accessLog ?? configured.accessLog
   const [{ openEngine }, { serveApi }, { ApiTokens }, { systemClock }] = await Promise.all([
     import('../../../engine/lazaret.ts'),
     import('../../http/serve-api.ts'),
@@ -130,6 +138,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
         warn,
         metrics,
         bounds: { ...configured.bounds, ...bounds },
+        onAnswered: accessFormat === undefined ? undefined : new AccessLog(accessFormat).add,
       }).catch((error: unknown) => {
         throw listenError(error, flags)
       })

@@ -33,10 +33,13 @@ export interface Configuration {
   readonly files: readonly ConfigurationFile[]
 }
 
+/** A file that the operator chose may be in a volume of Kubernetes, whose folders have mode 0777 on a read-only mount. */
+const volumes = { readOnlyMounts: true }
+
 export async function loadConfiguration(places: ConfigurationPlaces): Promise<Configuration> {
   const named = namedFile(places)
   if (named !== undefined) {
-    const text = await readConfig(named.path)
+    const text = await readConfig(named.path, volumes)
     if (text === undefined)
       throw new UsageError(
         `cannot read ${shown(named.path)}: no such file.`,
@@ -67,7 +70,7 @@ async function loadBase({ user, system }: ConfigurationPlaces): Promise<Configur
   ] as const) {
     if (folder === undefined) continue
     const path = join(folder, configFileName)
-    const text = await readConfig(path)
+    const text = await readConfig(path, volumes)
     if (text !== undefined)
       return { ...splitDocument(parseTrusted(text, path)), files: [{ path, from, use: 'full' }] }
   }

@@ -5,7 +5,7 @@
 import { constants, lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-import { findIntruder, type Intruder } from '../../../runtimes/packages/own-path.ts'
+import { findIntruder, type Intruder, type Trust } from '../../../runtimes/packages/own-path.ts'
 import { describeSystemError } from '../output/system-error.ts'
 import { formatSize } from '../options/units.ts'
 import { UsageError } from '../options/usage-error.ts'
@@ -16,11 +16,11 @@ const configBytesMax = 64 * 1024
 export type ConfigText = { readonly text: string } | { readonly intruder: Intruder }
 
 /** Undefined where there is no such file. Throws a UsageError where there is one that cannot be read. */
-export async function readConfig(path: string): Promise<ConfigText | undefined> {
+export async function readConfig(path: string, trust: Partial<Trust> = {}): Promise<ConfigText | undefined> {
   try {
     // Does not follow links, because the owner of a link matters too.
     lstatSync(path)
-    const intruder = findIntruder(path)
+    const intruder = findIntruder(path, trust)
     return intruder === undefined ? { text: await readBounded(path) } : { intruder }
   } catch (error) {
     if (error instanceof UsageError) throw error

@@ -382,7 +382,7 @@ test('a configuration sets limits and origins, and flags override it', async () 
   ])
   const other = { token: flagged.token, body: large }
   assert.equal((await send(flagged.url, '/v1/run', other)).status, 200)
-  assert.equal((await send(flagged.url, '/healthz', { headers })).status, 403)
+  assert.equal((await send(flagged.url, '/openapi.json', { ...other, headers })).status, 403)
   for (const [args, said] of [
     [['--cors', '*'], /is not an origin/],
     [['--cors', 'https://app.example/'], /is not an origin/],

@@ -85,7 +85,19 @@ const sandboxFlags = { allowDegradedSecrets: 'allowDegradedSecrets' } satisfies 
 const execFlags = { variable: 'variables' } satisfies Record<string, keyof ExecOptions>
 const ownFlags = [
   ...['config', 'json', 'outputDir', 'apparmor', 'http', 'tokens', 'validation', 'sandboxes', 'history'],
-  ...['host', 'port', 'unix', 'publicHost', 'tlsCert', 'tlsKey', 'drain', 'bound', 'cors', 'open'],
+  ...[
+    'accessLog',
+    'host',
+    'port',
+    'unix',
+    'publicHost',
+    'tlsCert',
+    'tlsKey',
+    'drain',
+    'bound',
+    'cors',
+    'open',
+  ],
 ]
 
 test('every flag sets an option, a limit or a field of the request', () => {
