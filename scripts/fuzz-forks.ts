@@ -15,6 +15,7 @@ const usage = `npm run fuzz:forks -- [options]
   --runs N        forks of each engine (1000)
   --in-flight N   how many at one time (4)
   --seed N        generates the same programs again
+  --from N        begin with this case of the seed (0)
   --only N        only this case of the seed
   --json          the reports as JSON
 
@@ -26,13 +27,15 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '1000' },
     'in-flight': { type: 'string', default: '4' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    from: { type: 'string', default: '0' },
     only: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
 const chosen = engines.filter((name) => values.engine === undefined || values.engine === name)
-const [runs, inFlight, seed] = [Number(values.runs), Number(values['in-flight']), Number(values.seed)]
+const [runs, inFlight] = [Number(values.runs), Number(values['in-flight'])]
+const [seed, from] = [Number(values.seed), Number(values.from)]
 
 process.exitCode = await main()
 
@@ -41,7 +44,11 @@ async function main(): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  if (chosen.length === 0 || ![runs, inFlight].every((count) => count > 0) || !Number.isInteger(seed)) {
+  if (
+    chosen.length === 0 ||
+    ![runs, inFlight].every((count) => count > 0) ||
+    ![seed, from].every(Number.isInteger)
+  ) {
     process.stderr.write(usage)
     return 64
   }
@@ -52,7 +59,7 @@ async function main(): Promise<number> {
   const reports: ForkFuzzReport[] = []
   for (const engine of chosen) {
     const say = (line: string) => void process.stderr.write(`fuzz: ${engine}: ${line}\n`)
-    reports.push(await fuzzForks({ engine, runs, inFlight, seed, ...only, signal, say }))
+    reports.push(await fuzzForks({ engine, runs, inFlight, seed, from, ...only, signal, say }))
   }
   process.stdout.write(values.json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(format).join(''))
   if (reports.some(({ findings }) => findings.length > 0)) return 1

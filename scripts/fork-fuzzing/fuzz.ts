@@ -14,6 +14,8 @@ export interface ForkFuzzPlan {
   readonly runs: number
   readonly inFlight: number
   readonly seed: number
+  /** The first case of the seed. Default 0. */
+  readonly from?: number
   /** Only this case of the seed. */
   readonly only?: number
   readonly signal: AbortSignal
@@ -44,11 +46,11 @@ const findingsMax = 20
 const reportEveryMs = 30_000
 
 export async function fuzzForks(plan: ForkFuzzPlan): Promise<ForkFuzzReport> {
-  const { engine, runs, inFlight, seed, only, signal, say } = plan
+  const { engine, runs, inFlight, seed, from = 0, only, signal, say } = plan
   using packages = new ForkPackages()
   const findings: ForkFinding[] = []
   const starts: Record<string, number> = {}
-  let [next, longest, saidMs] = [only ?? 0, { index: -1, wallMs: 0, cpuMs: 0 }, performance.now()]
+  let [next, longest, saidMs] = [only ?? from, { index: -1, wallMs: 0, cpuMs: 0 }, performance.now()]
   await using lazaret = createLazaret({
     access: { preload: true },
     packages: { node: packages.folder, python: [packages.folder] },

@@ -27,11 +27,16 @@ export interface TextData extends RunData {
 }
 
 /** Throws INVALID_REQUEST. */
-export function toText(result: TextData, { charsMax = charsDefault }: ToTextOptions = {}): string {
-  if (!Number.isSafeInteger(charsMax) || charsMax < charsLeast)
-    throw new LazaretError('INVALID_REQUEST', {
-      detail: `charsMax must be a whole number of at least ${charsLeast}.`,
-    })
+export function charsOf({ charsMax = charsDefault }: ToTextOptions): number {
+  if (Number.isSafeInteger(charsMax) && charsMax >= charsLeast) return charsMax
+  throw new LazaretError('INVALID_REQUEST', {
+    detail: `charsMax must be a whole number of at least ${charsLeast}.`,
+  })
+}
+
+/** Throws INVALID_REQUEST. */
+export function toText(result: TextData, options: ToTextOptions = {}): string {
+  const charsMax = charsOf(options)
   const texts = result.displays.filter((bundle) => findImage(bundle) === undefined).map(describeDisplay)
   const pictures = result.displays.length - texts.length
   const value = textOfValue(result)

@@ -6,6 +6,7 @@ import type { Network, NetworkMode } from '../core/network.ts'
 import type { EdgeSecrets } from '../core/secrets.ts'
 import type { OutputChunk } from '../core/request.ts'
 import type { Receipt, Usage } from '../core/receipt.ts'
+import type { ToTextOptions } from '../core/result.ts'
 import type { TouchedLimit } from './commands/touched.ts'
 import type { TerminalSize } from '../jail/cell/guest-process.ts'
 
@@ -125,6 +126,13 @@ export interface ExecResult {
    * only in runs is `null` there, and `wallMs` is its `timeout`.
    */
   readonly receipt: Receipt
+  /**
+   * Returns the result as compact text for a language model: output and, if it did not simply succeed, how it ended, what
+   * limits it reached and what to do next. Never empty; shortened text says so.
+   *
+   * @throws {LazaretError} INVALID_REQUEST when `charsMax` is not a whole number of at least 1000.
+   */
+  toText(options?: ToTextOptions): string
 }
 
 /** The protection of a command. */

@@ -1,4 +1,5 @@
 /** Commands of a sandbox on the server, and its sessions. */
+import { withText } from '../../result/command-text.ts'
 import type { ExecEvent } from '../../sandbox/commands/exec-stream.ts'
 import type { ExecOptions, ExecResult, SessionOptions } from '../../sandbox/types.ts'
 import { type OutputEvent, performRemotely, toChunk } from './remote-command.ts'
@@ -14,6 +15,9 @@ export interface RemoteSession {
   exec(command: string, options?: ExecOptions): Promise<ExecResult>
 }
 
+/** As it is sent. */
+type ExecData = Omit<ExecResult, 'toText'>
+
 /** A command that may take longer than this is sent as events, because it may have no output for as long. */
 const quietMsMax = 100_000
 
@@ -26,13 +30,14 @@ export async function execRemotely(
   const { signal, onOutput, timeout } = options
   const isLong = timeout === undefined || timeout === null || timeout > quietMsMax
   try {
-    return await performRemotely<ExecResult>(sandbox.connection, {
+    const data = await performRemotely<ExecData>(sandbox.connection, {
       path: sandbox.pathOf('/exec'),
       json: writeCommand(command, options),
       wantsEvents: onOutput !== undefined || isLong,
       signal,
       onOutput,
     })
+    return withText(data)
   } catch (error) {
     throw goneIfMissing(error)
   }
@@ -76,7 +81,7 @@ export async function* streamRemotely(
     })
     for await (const { event, data } of readEvents(response.body)) {
       if (event === 'result') {
-        yield { type: 'complete', result: data as ExecResult }
+        yield { type: 'complete', result: withText(data as ExecData) }
         return
       }
       if (event === 'error') throw toError(data)

@@ -4,6 +4,7 @@ import type { Reservation } from '../../core/host-account.ts'
 import type { LimitName } from '../../core/limits.ts'
 import { describeRefusals, nameNetwork } from '../../core/network.ts'
 import type { Network, NetworkReport } from '../../core/network.ts'
+import { withText } from '../../result/command-text.ts'
 import { tellsOfNoNetwork } from '../../result/lack-of-network.ts'
 import { refuse } from '../checks.ts'
 import type { CheckedExec } from '../checks.ts'
@@ -54,7 +55,7 @@ export async function execute(ground: ExecGround, id: string, request: ExecReque
   const { outcome, exitCode, stdout, stderr, truncated, touched, usage, evidence } = end
   const { clamped } = ground
   const facts = { level, limits, clamped, timeoutMs: timeoutOf(request.options) }
-  return {
+  return withText({
     id,
     success: outcome.kind === 'completed' && exitCode === 0,
     exitCode,
@@ -69,7 +70,7 @@ export async function execute(ground: ExecGround, id: string, request: ExecReque
     touched,
     isolation,
     receipt: writeCommandReceipt(facts, { ...evidence, network: met }),
-  }
+  })
 }
 
 function noteOn(
