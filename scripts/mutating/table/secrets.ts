@@ -6,11 +6,20 @@ export const secrets: readonly Mutation[] = [
     name: 'base64-is-shown',
     defect: 'A secret is shown in an answer in base64.',
     kind: 'secret',
-    file: 'src/jail/edge/secrets/hidden-values.ts',
-    find: '  return [...hex, ...new Set(alphabets.flatMap((alphabet) => digitsOf(bytes, alphabet)))]\n',
-    replace:
-      '  return [...hex, ...new Set(alphabets.slice(2).flatMap((alphabet) => digitsOf(bytes, alphabet)))]\n',
+    file: 'src/jail/edge/secrets/notations.ts',
+    find: '[decimal, hexadecimal, base64, base32]\n',
+    replace: '[decimal, hexadecimal, base32]\n',
     caughtBy: ['test/jail/edge/masked-forms.test.ts'],
+  },
+  {
+    name: 'time-tells-a-guess',
+    defect: 'An answer with the beginning of a secret takes longer to mask than any other.',
+    kind: 'secret',
+    file: 'src/jail/edge/secrets/search.ts',
+    find: '      this.#work.steps += this.#pattern.addNext(set, this.#setOf(before), whole)\n',
+    replace:
+      '      if (this.#setOf(before).some(Boolean) || before === this.#here)\n        this.#work.steps += this.#pattern.addNext(set, this.#setOf(before), whole)\n',
+    caughtBy: ['test/jail/edge/masking-work.test.ts'],
   },
   {
     name: 'split-secret-is-shown',

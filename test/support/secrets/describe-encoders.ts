@@ -8,7 +8,7 @@ import { javascript, rules } from './encoders.ts'
 import type { encodingGuests } from './encoding-guests.ts'
 import { drawSecrets, findShown } from './find-shown.ts'
 
-/** The automata of more secrets would fill the memory. */
+/** The tables of more secrets would take much memory. */
 const batchLength = 500
 
 interface Draw {

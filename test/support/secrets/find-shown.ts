@@ -17,7 +17,7 @@ const alphabets = [
 ].map(characters)
 const lengths = [8, 12, 16, 20, 24, 40, 64, 100]
 
-/** A few share one automaton, as the secrets of a host do. */
+/** A few are looked for together, as the secrets of a host are. */
 const groupLength = 8
 
 export interface DrawnSecret {

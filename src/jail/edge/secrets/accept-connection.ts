@@ -29,7 +29,7 @@ const contexts = new Map<string, SecureContext>()
 /** With a wildcard, a guest can name any number of hosts. */
 const contextsMax = 64
 const hiddenValues = new Map<string, HiddenValues>()
-/** Hosts may have different secrets; each set of them takes megabytes. */
+/** Hosts may have different secrets; the tables of long ones take megabytes. */
 const hiddenValuesMax = 4
 /** Requests of one connection that wait for answers: clients rarely send more than one. */
 const pipelinedMax = 16
@@ -99,7 +99,6 @@ function contextFor(host: string, authority: Authority): SecureContext {
   return context
 }
 
-/** The connections to a host share what its answers have taught. */
 function hiddenFor(secrets: readonly PlacedSecret[]): HiddenValues {
   const key = secrets.map(({ placeholder }) => placeholder).join(' ')
   const known = hiddenValues.get(key)

@@ -5,7 +5,7 @@
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 
-import type { HiddenValues, State } from './hidden-values.ts'
+import type { Cover, HiddenValues } from './hidden-values.ts'
 
 const nul = 0
 const newline = 0x0a
@@ -22,10 +22,11 @@ export class Masker {
   /** What may be a part of a hidden value: as it arrived, and as it is shown. */
   #seen: Buffer = Buffer.alloc(0)
   #shown: Buffer = this.#seen
-  #state: State | undefined
+  #cover: Cover
 
   constructor(hidden: HiddenValues) {
     this.#hidden = hidden
+    this.#cover = hidden.open()
     this.#firstHeld = hidden.hasSpace ? space : space + 1
   }
 
@@ -34,7 +35,7 @@ export class Masker {
     const heldBefore = this.#seen.length
     const seen = Buffer.concat([this.#seen, bytes])
     const shown = Buffer.concat([this.#shown, bytes])
-    this.#state = this.#hidden.cover(seen, shown, heldBefore, this.#state)
+    this.#cover.cover(seen, shown, heldBefore)
     const from = seen.length - this.#countHeld(seen, heldBefore)
     this.#seen = seen.subarray(from)
     this.#shown = shown.subarray(from)
@@ -63,7 +64,7 @@ export class Masker {
   end(): Buffer {
     const shown = this.#shown
     this.#seen = this.#shown = Buffer.alloc(0)
-    this.#state = undefined
+    this.#cover = this.#hidden.open()
     return shown
   }
 }
@@ -80,7 +81,7 @@ const isCode = (line: Buffer): boolean => /^[\w+/:-]+$/.test(line.toString('lati
 export function maskText(text: string, hidden: HiddenValues): string {
   const bytes = Buffer.from(text, 'latin1')
   const shown = Buffer.from(bytes)
-  hidden.cover(bytes, shown)
+  hidden.open().cover(bytes, shown)
   return shown.toString('latin1')
 }
 

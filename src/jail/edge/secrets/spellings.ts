@@ -6,8 +6,6 @@
 
 /** What is read where a line is broken inside a text: no character. */
 export const softBreak = 0
-/** How many encodings may lie one inside the other, such as HTML in a string of JSON in a URL. */
-const nestingMax = 2
 const printable = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index)).join(
   '',
 )
@@ -48,9 +46,8 @@ const entities: Readonly<Record<string, string>> = {
   '\n': 'newline',
 }
 
-/** Of space: in a form, and in a header of mail. Of quotes: in CSV and SQL, and in a shell. Of line breaks: escaped. */
+/** Of quotes: in CSV and SQL, and in a shell. Of line breaks: escaped. */
 const others: Readonly<Record<string, readonly string[]>> = {
-  ' ': ['+', '_'],
   '"': ['""'],
   "'": ["''", String.raw`'\''`, `'"'"'`],
   '\n': [String.raw`\n`],
@@ -103,36 +100,107 @@ function reach(text: string): Node {
   return node
 }
 
+/** The tree as tables, by node and next character: the next node, and the character of a spelling that ends. */
+const charBits = 7
+const none = 0xff
+const nodeBits = Math.ceil(Math.log2(inner.length))
+const nodeMask = (1 << nodeBits) - 1
+const nextOf = new Uint16Array(inner.length << charBits)
+const charOf = new Uint8Array(inner.length << charBits).fill(none)
+for (const { id, next } of inner)
+  for (const [char, node] of next.entries()) {
+    nextOf[(id << charBits) | char] = node?.id ?? 0
+    charOf[(id << charBits) | char] = node?.char ?? none
+  }
+
 /** Letters in lower case. */
 export function fold(code: number): number {
   return code >= 0x41 && code <= 0x5a ? code + 0x20 : code
 }
 
-/**
- * Where a reader is inside of a spelling, at each level of nesting: one node a level, as the digits of a number. 0 is
- * between two characters.
- */
-type Within = number
+/** Bytes that are in no text and in no spelling are of one class. */
+export const otherClass = 0x7f
+export const classOf = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < otherClass ? fold(byte) : otherClass,
+)
 
-interface Read {
-  readonly within: Within
-  /** What a spelling has come to its end as; `within` is 0 then. */
-  readonly char: number | undefined
+/** Whether a spelling begins with the character. */
+export const isOpening = (char: number): boolean => root.next[char] !== undefined
+
+/** A list of numbers that keeps its memory when it is emptied. */
+export class Numbers {
+  readonly #items: number[] = []
+  length = 0
+
+  at(index: number): number {
+    return this.#items[index] as number
+  }
+
+  addOnce(item: number): void {
+    for (let index = 0; index < this.length; index++) if (this.#items[index] === item) return
+    this.#items[this.length++] = item
+  }
 }
 
-/** What the next character may mean to a reader: a character by itself, or a part of a spelling, at any level. */
-export function read(within: Within, char: number, level = 0, found: Read[] = []): readonly Read[] {
-  if (level === nestingMax) {
-    found.push({ within, char })
-    return found
+/** A character that has been completed, and the place where it begins, in one number. */
+export const charIn = (completed: number): number => completed & ((1 << charBits) - 1)
+export const placeIn = (completed: number): number => completed >> charBits
+
+/**
+ * Reads all that a text may spell: each character may stand for itself, or belong to a spelling, whose characters may be
+ * spelled themselves. It knows no secret, so its work depends on the text alone.
+ */
+export class Reader {
+  /** What the last character has completed. */
+  readonly completed = new Numbers()
+  /** Unfinished spellings: the node of the outer one, the node of the inner one, and the place where it begins. */
+  #open = new Numbers()
+  #before = new Numbers()
+
+  get isBetween(): boolean {
+    return this.#open.length === 0
   }
-  const unit = inner.length ** level
-  const node = inner[Math.floor(within / unit) % inner.length] ?? root
-  if (node === root) read(within, char, level + 1, found)
-  const next = node.next[char]
-  if (next === undefined) return found
-  const rest = within - node.id * unit
-  if (next.char !== undefined) read(rest, next.char, level + 1, found)
-  if (next.next.length > 0) found.push({ within: rest + next.id * unit, char: undefined })
-  return found
+
+  /** Whether an unfinished spelling begins there. */
+  isOpenAt(place: number): boolean {
+    for (let one = 0; one < this.#open.length; one++)
+      if (this.#open.at(one) >> (2 * nodeBits) === place) return true
+    return false
+  }
+
+  /** Reads a character that begins at a place. */
+  read(char: number, place: number): void {
+    const before = this.#open
+    this.#open = this.#before
+    this.#before = before
+    this.#open.length = this.completed.length = 0
+    this.#readOuter(char, 0, place << nodeBits)
+    for (let one = 0; one < before.length; one++)
+      this.#readOuter(char, before.at(one) & nodeMask, before.at(one) >> nodeBits)
+  }
+
+  /** `rest` is the inner spelling and its place. */
+  #readOuter(char: number, outer: number, rest: number): void {
+    if (outer === 0) this.#readInner(char, rest)
+    const at = (outer << charBits) | char
+    const whole = charOf[at] as number
+    if (whole !== none) this.#readInner(whole, rest)
+    const next = nextOf[at] as number
+    if (next !== 0) this.#open.addOnce((rest << nodeBits) | next)
+  }
+
+  #readInner(char: number, rest: number): void {
+    const place = rest >> nodeBits
+    const node = rest & nodeMask
+    if (node === 0) this.completed.addOnce((place << charBits) | char)
+    const at = (node << charBits) | char
+    const whole = charOf[at] as number
+    if (whole !== none) this.completed.addOnce((place << charBits) | whole)
+    const next = nextOf[at] as number
+    if (next !== 0) this.#open.addOnce(((place << nodeBits) | next) << nodeBits)
+  }
+
+  end(): void {
+    this.#open.length = 0
+  }
 }
