@@ -17,6 +17,8 @@ const blockMs = 60_000
 
 const pages = [
   'README.md',
+  'docs/quickstart.md',
+  'docs/recipes.md',
   'docs/guide/actors.md',
   'docs/guide/agent-executor.md',
   'docs/operate/audit.md',
@@ -46,6 +48,8 @@ const commands = blocks.filter(
 )
 const project = makeProject()
 const noSandboxes = await whyNoSandboxes()
+const noMatplotlib =
+  spawnSync('python3', ['-c', 'import matplotlib']).status !== 0 && 'python3 has no matplotlib'
 after(() => rmSync(project, { recursive: true, force: true }))
 
 test('every block of code runs here or has a reason why not', () => {
@@ -70,7 +74,8 @@ test('every block of code runs here or has a reason why not', () => {
 })
 
 for (const { place, code } of programs) {
-  const skip = code.includes('lazaret.sandbox(') && noSandboxes
+  const skip =
+    (code.includes('lazaret.sandbox(') && noSandboxes) || (code.includes('matplotlib') && noMatplotlib)
   test(`the program at ${place} runs and prints what its comments say`, { skip }, () => {
     const { source, expected } = annotate(code)
     const file = join(project, 'program.ts')

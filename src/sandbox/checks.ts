@@ -108,7 +108,7 @@ export function checkKeys<T extends object>(options: T | undefined, keys: readon
   if (options === undefined) return {} as T
   return readInput(() => {
     if (Object.prototype.toString.call(options) !== '[object Object]')
-      throw refuse('options: must be an object')
+      throw refuse(`options: must be an object; known keys: ${keys.join(', ')}`)
     const known: readonly string[] = keys
     for (const key of Object.keys(options))
       if (!known.includes(key))
