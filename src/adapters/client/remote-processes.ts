@@ -31,6 +31,7 @@ export interface RemoteProcess {
   waitForPort(port: number, options?: WaitOptions): Promise<void>
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
   write(text: string | Uint8Array): Promise<void>
+  closeStdin(): Promise<void>
   resize(size: { readonly columns: number; readonly rows: number }): Promise<void>
 }
 
@@ -127,6 +128,7 @@ function toProcess(sandbox: SandboxConnection, { id, pid, command }: ShownProces
         ...options,
       }),
     write: (text) => tell('stdin', { data: writeBytes(text, 'text') }),
+    closeStdin: () => tell('stdin', { close: true }),
     resize: ({ columns, rows }) => tell('resize', { columns, rows }),
   }
 }

@@ -220,7 +220,7 @@ export const schemas = {
   }),
   ProcessRequest: processRequest,
   SignalRequest: z.strictObject({ signal: z.string().optional() }),
-  StdinRequest: z.strictObject({ data: bytes }),
+  StdinRequest: z.strictObject({ data: bytes.optional(), close: z.boolean().optional() }),
   TerminalSize: size,
   PortRequest: z.strictObject({ port: z.int() }),
   WaitRequest: z.strictObject({

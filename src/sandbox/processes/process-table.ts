@@ -117,6 +117,7 @@ export class Processes {
     const handle = new BackgroundProcess({
       ...{ id, command, process, log },
       takesInput: stdin === undefined || tty !== undefined,
+      hasTerminal: tty !== undefined,
       client: client ?? '',
       isListening: (port) => isListening(spaces, port),
       enter: () => activity.enter(),

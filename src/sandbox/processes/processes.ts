@@ -79,6 +79,11 @@ export interface SandboxProcess {
    * Resolves when there is room for more, and also if the process has ended and nothing was written: check `status`.
    */
   write(text: string | Uint8Array): Promise<void>
+  /**
+   * Ends its standard input after what was written, so that `cat` and `sort` can end. In a terminal it types Ctrl-D, which a
+   * program that reads lines takes for the end. Later calls of `write` throw INVALID_REQUEST, except in a terminal.
+   */
+  closeStdin(): Promise<void>
   resize(size: TerminalSize): void
 }
 
@@ -89,6 +94,7 @@ export interface ProcessParts {
   readonly log: Log
   /** Whether `write` reaches it. */
   readonly takesInput: boolean
+  readonly hasTerminal: boolean
   /** Resolves with whether anything listens there. */
   readonly isListening: (port: number) => Promise<boolean>
   /** Marks that a caller waits for something, until the returned function is called. */
@@ -101,6 +107,8 @@ export interface ProcessParts {
   readonly after: (ms: number, callback: () => void) => () => void
 }
 
+/** Ctrl-D: termios(3), VEOF. */
+const endOfInput = Uint8Array.of(4)
 const waitMs = 30_000
 const portPauseMs = 25
 /** Batches output, so that the log of a process that prints single bytes is not searched for each byte. */
@@ -115,6 +123,7 @@ export class BackgroundProcess implements SandboxProcess {
   /** Undefined when it has ended: of hundreds of ended processes only little is kept. */
   #process: Command | undefined
   #pid = 0
+  #isStdinClosed = false
   #end: { readonly status: Exclude<ProcessStatus, 'running'>; readonly exitCode: number } | undefined
 
   constructor({ process, ...parts }: ProcessParts) {
@@ -229,8 +238,15 @@ export class BackgroundProcess implements SandboxProcess {
   async write(text: string | Uint8Array): Promise<void> {
     if (!this.#parts.takesInput)
       throw refuse('write: its whole standard input was passed as `stdin` when it started')
+    if (this.#isStdinClosed) throw refuse('write: its standard input was closed')
     const bytes = checkBytes(text)
     await this.#process?.write(bytes)
+  }
+
+  async closeStdin(): Promise<void> {
+    if (this.#parts.hasTerminal) return await this.#process?.write(endOfInput)
+    this.#isStdinClosed = true
+    this.#process?.endStdin()
   }
 
   resize(size: TerminalSize): void {

@@ -66,6 +66,29 @@ test('a process reads what is written to it', async () => {
   await sandbox.killProcess(process.id)
 })
 
+test('a process that reads to the end gets it: what was written before is complete', async () => {
+  const sorted = await sandbox.startProcess('sort; echo sorted')
+  await sorted.write('b\n'.repeat(50_000))
+  await sorted.write('a\n')
+  await sorted.closeStdin()
+  await sorted.closeStdin()
+  await assert.rejects(sorted.write('late'), { code: 'INVALID_REQUEST' })
+  assert.deepEqual(await sorted.waitForExit(), { exitCode: 0 })
+  const { stdout } = sorted.getLogs()
+  assert.ok(stdout.startsWith('a\nb\n') && stdout.endsWith('b\nsorted\n'))
+  assert.equal(stdout.length, 2 * 50_001 + 'sorted\n'.length)
+  await sorted.closeStdin()
+})
+
+test('in a terminal, closing the input is Ctrl-D', async () => {
+  const cat = await sandbox.startProcess('cat; echo over', { tty: { columns: 80, rows: 24 } })
+  await cat.write('typed\n')
+  await cat.waitForLog(/^typed\s*$/)
+  await cat.closeStdin()
+  assert.deepEqual(await cat.waitForExit(), { exitCode: 0 })
+  assert.match(cat.getLogs().stdout, /over/)
+})
+
 test('credentials are for commands, not for background processes', async () => {
   await assert.rejects(sandbox.startProcess('true', { env: { TOKEN: 't' } }), {
     code: 'INVALID_REQUEST',

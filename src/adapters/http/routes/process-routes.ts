@@ -88,7 +88,7 @@ export const processRoutes: readonly Route[] = [
     method: 'POST',
     path: `${one}/stdin`,
     scope,
-    summary: 'Write to the standard input or the terminal of a process',
+    summary: 'Write to the standard input or the terminal of a process, and close it',
     body: 'StdinRequest',
     status: 204,
     serve: write,
@@ -190,8 +190,11 @@ async function write(exchange: Exchange, api: Api): Promise<void> {
   const found = processOf(exchange, api)
   using turn = api.quotas.begin(exchange.token)
   void turn
-  const { data } = await exchange.readJson()
-  await untilAborted(writeBounded(found, readBytes(data, 'data')), exchange.signal)
+  const { data, close = false } = await exchange.readJson()
+  if (typeof close !== 'boolean') throw invalid('close: must be true or false')
+  if (data !== undefined || !close)
+    await untilAborted(writeBounded(found, readBytes(data, 'data')), exchange.signal)
+  if (close) await found.closeStdin()
   await exchange.reply(204)
 }
 
