@@ -70,6 +70,17 @@ export const errors: readonly ConformanceProgram[] = [
     expected: { value: ['SuppressedError', 'dispose', 'body'] },
   },
   {
+    title: 'an error of a class without a constructor of its own',
+    from: 'ECMA-262 15.7.14 Class Definition Evaluation, default constructors',
+    code: 'class Sub extends RangeError {}\nthrow new Sub("sub")',
+    expected: failed({
+      name: 'RangeError',
+      line: 2,
+      column: 7,
+      stack: /^RangeError: sub\n {4}at <code>:2:7$/,
+    }),
+  },
+  {
     title: 'a name that is not there, with its column',
     from: 'ECMA-262 13.1.3 Identifier References',
     code: '\n  nowhere',

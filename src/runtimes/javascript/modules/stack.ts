@@ -149,6 +149,8 @@ function frameText(frame: unknown): string | undefined {
   const text = `${frame as string}`
   const isOurs = isHarness(text) || stringStartsWith(text, 'runInThisContext (') || text === 'eval (native)'
   const isEngine =
+    // The constructor that Bun makes for a class without one.
+    stringIncludes(text, '([source:') ||
     stringIncludes(text, 'node:internal/') ||
     stringIncludes(text, '(node:inspector:') ||
     stringIncludes(text, '(node:vm:') ||
