@@ -278,7 +278,8 @@ def read_exit_code(code):
     if code is None:
         return 0
     if isinstance(code, int):
-        return code & 0xFF
+        # What does not fit into a C long is -1, as at the end of an interpreter.
+        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
     try:
         print(code, file=sys.stderr)
     except Exception:
