@@ -47,6 +47,7 @@ import { parkedMax, poolsMax, shrinkEveryMs } from '../../../src/pool/pools.ts'
 import { defaultPoolSize } from '../../../src/pool/shape.ts'
 import { ageMsMax, forksMax } from '../../../src/pool/zygotes.ts'
 import { timeoutMsDefault } from '../../../src/sandbox/commands/exec.ts'
+import { differences } from '../../differential/differences.ts'
 import { readText } from '../sources/checkout.ts'
 
 export interface PageTable {
@@ -74,6 +75,13 @@ export function pageTables(): PageTable[] {
     { page: 'docs/reference/limits.md', heading: 'Values', rows: limitValueRows() },
     { page: 'docs/reference/limits.md', heading: 'What enforces each limit', rows: limitHolderRows() },
     { page: 'docs/reference/errors.md', heading: 'Other exit codes', rows: exitCodeRows() },
+    {
+      page: 'docs/reference/compatibility.md',
+      heading: 'The same in every way to run it',
+      rows: differences.map(({ ways, engines, what, reason }) =>
+        row(ways.join(', '), engines.join(', '), what, reason),
+      ),
+    },
     { page: 'docs/operate/mcp.md', heading: 'Bounds', rows: mcpBoundRows() },
     { page: 'docs/operate/warm-runs.md', heading: 'Bounds', rows: poolBoundRows() },
     { page: 'docs/operate/configuration.md', heading: 'Options', rows: engineOptionRows() },

@@ -20,6 +20,9 @@ export class Pattern {
   /** The first and the last characters of texts. */
   readonly firsts: Int32Array
   readonly lasts: Int32Array
+  /** The words that have some of them. */
+  readonly firstWords: Int32Array
+  readonly lastWords: Int32Array
   /** By character: the positions after which it may stand without being a part of the text. */
   readonly between: readonly (Int32Array | undefined)[]
   /** By byte: the row of its character if that can only stand for itself, otherwise -1. */
@@ -57,6 +60,8 @@ export class Pattern {
       }
       first += room
     }
+    this.firstWords = Int32Array.from(this.firsts.keys().filter((word) => this.firsts[word] !== 0))
+    this.lastWords = Int32Array.from(this.lasts.keys().filter((word) => this.lasts[word] !== 0))
     const between = Array.from<Int32Array | undefined>({ length: chars }).fill(undefined)
     between[softBreak] = inside
     if (notation.hasLines) for (const one of lineBreaks) between[one] = inside
@@ -79,28 +84,23 @@ export class Pattern {
 
   /** Moves all positions of a set on with the character of a row. Returns whether a text has come to its end. */
   advance(set: Int32Array, row: number): boolean {
-    const { words, bits, firsts, lasts } = this
-    let before = (set[words - 1] as number) << 1
-    let ends = 0
-    for (let word = 0; word < words; word++) {
-      const next = (before | (firsts[word] as number)) & (bits[row + word] as number)
-      before = set[word] as number
-      set[word] = next
-      ends |= next & (lasts[word] as number)
-    }
-    return ends !== 0
+    const { words, bits } = this
+    const wrapped = (set[words - 1] as number) << 1
+    for (let word = words - 1; word > 0; word--)
+      set[word] = (set[word - 1] as number) & (bits[row + word] as number)
+    set[0] = wrapped & (bits[row] as number)
+    this.#begin(set, row)
+    return this.hasLast(set)
   }
 
-  /** Adds to a set what comes after another one with a character. Returns how many words it has worked on. */
+  /** Adds to a set what comes after another one with a character. Returns how many words it has changed. */
   addNext(set: Int32Array, from: Int32Array, char: number): number {
-    const { words, bits, firsts } = this
+    const { words, bits } = this
     const row = this.rowOf[char] as number
-    let before = (from[words - 1] as number) << 1
-    for (let word = 0; word < words; word++) {
-      const next = (before | (firsts[word] as number)) & (bits[row + word] as number)
-      before = from[word] as number
-      set[word] = (set[word] as number) | next
-    }
+    set[0] = (set[0] as number) | (((from[words - 1] as number) << 1) & (bits[row] as number))
+    for (let word = 1; word < words; word++)
+      set[word] = (set[word] as number) | ((from[word - 1] as number) & (bits[row + word] as number))
+    this.#begin(set, row)
     const kept = this.between[char]
     if (kept === undefined) return words
     for (let word = 0; word < words; word++)
@@ -108,10 +108,20 @@ export class Pattern {
     return words * 2
   }
 
+  #begin(set: Int32Array, row: number): void {
+    for (let one = 0; one < this.firstWords.length; one++) {
+      const word = this.firstWords[one] as number
+      set[word] = (set[word] as number) | ((this.firsts[word] as number) & (this.bits[row + word] as number))
+    }
+  }
+
   /** Whether a text has come to its end. */
   hasLast(set: Int32Array): boolean {
     let ends = 0
-    for (let word = 0; word < this.words; word++) ends |= (set[word] as number) & (this.lasts[word] as number)
+    for (let one = 0; one < this.lastWords.length; one++) {
+      const word = this.lastWords[one] as number
+      ends |= (set[word] as number) & (this.lasts[word] as number)
+    }
     return ends !== 0
   }
 

@@ -2,8 +2,6 @@
  * Finds the runs of bytes that are long enough for a text and have only bytes that one may have, and passes no other on.
  * Which bytes these are depends on a notation's alphabet, and not on the values.
  */
-import { readOne } from './spellings.ts'
-
 /** A part of a stream, and the same bytes as they are shown. */
 export interface Piece {
   readonly bytes: Buffer
@@ -44,21 +42,24 @@ export function membersOf(alphabet: RegExp): Members {
   return Uint8Array.from({ length: (spellingMax + 1) << 8 }, (_, index) => next(index >> 8, index & 0xff))
 }
 
-/** Of a byte that ends a run unless it opens a spelling of a member. */
+const percent = '%'.charCodeAt(0)
+/** Of a `%` that may spell a byte which ends a run. */
 const mayEnd = 2
 
 /**
- * Bytes of the alphabet, and all that may belong to spellings: they are found faster, because there is one state. Spellings
- * of other characters end a run, such as a quote that is percent-encoded, and Chinese in JSON.
+ * Bytes of the alphabet, and all that may belong to spellings: they are found faster, because there is one state. If `%` is
+ * in no text, a byte that is percent-encoded is one like any other.
  */
 export function allMembersOf(alphabet: RegExp): Members {
-  const kinds = [neutral, spelling, alphabet]
-  return Uint8Array.from({ length: 256 }, (_, byte) => {
-    const char = String.fromCharCode(byte).toLowerCase()
-    if (kinds.some((kind) => kind.test(char))) return 1
-    return opening.test(char) ? mayEnd : 0
-  })
+  const kinds = [neutral, opening, spelling, alphabet]
+  const members = Uint8Array.from({ length: 256 }, (_, byte) =>
+    Number(kinds.some((kind) => kind.test(String.fromCharCode(byte).toLowerCase()))),
+  )
+  if (!alphabet.test('%')) members[percent] = mayEnd
+  return members
 }
+
+const digits = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16))
 
 export class Run implements Sink {
   readonly #members: Members
@@ -123,8 +124,10 @@ export class Run implements Sink {
   #isEnd(bytes: Buffer, at: number): boolean {
     const member = this.#members[bytes[at] as number] as number
     if (member !== mayEnd) return member === 0
-    const char = readOne(bytes, at)
-    return char !== undefined && this.#members[char] === 0
+    // Digits that have not arrived yet are none.
+    const byte =
+      (digits[bytes[at + 1] as number] as number) * 16 + (digits[bytes[at + 2] as number] as number)
+    return this.#members[byte] === 0
   }
 
   end(): void {

@@ -127,25 +127,6 @@ export const classOf = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** Whether a spelling begins with the character. */
 export const isOpening = (char: number): boolean => root.next[char] !== undefined
 
-/**
- * What the spelling that begins at a place stands for. `otherClass` if none does; undefined if that is open, because it has
- * not all arrived, or because a part of it may be spelled itself.
- */
-export function readOne(bytes: Buffer, from: number): number | undefined {
-  let node = 0
-  for (let at = from; at < bytes.length; at++) {
-    const char = classOf[bytes[at] as number] as number
-    const next = (node << charBits) | char
-    const whole = charOf[next] as number
-    node = nextOf[next] as number
-    if (node === 0) return whole === none ? otherUnless(char === 0 || isOpening(char)) : whole
-    if (whole !== none) return undefined
-  }
-  return undefined
-}
-
-const otherUnless = (isOpen: boolean): number | undefined => (isOpen ? undefined : otherClass)
-
 /** A list of numbers that keeps its memory when it is emptied. */
 export class Numbers {
   readonly #items: number[] = []

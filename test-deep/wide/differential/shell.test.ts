@@ -1,0 +1,3 @@
+import { testDifferential } from '../../../test/support/sizes/differential-tests.ts'
+
+await testDifferential('shell', 500)
