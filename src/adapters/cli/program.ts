@@ -24,6 +24,8 @@ import { UsageError } from './options/usage-error.ts'
 /** A shell's exit code for a program that SIGPIPE ended, as in `lazaret run … | head -1`. */
 export const outputClosedExitCode = 128 + 13
 export const outputFailedExitCode = 70
+/** Warnings that may wait for somebody who reads them. */
+const warningBytesMax = 64 * 1024
 
 export async function runProgram(args: readonly string[]): Promise<number> {
   using interruption = watchInterruption()
@@ -46,7 +48,11 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
   const context: CommandContext = {
     signal,
     duringRun: interruption.duringRun,
-    warn: (message) => process.stderr.write(`lazaret: ${toSingleLine(message)}\n`),
+    warn: (message) => {
+      // The rest is lost: nobody reads.
+      if (process.stderr.writableLength < warningBytesMax)
+        process.stderr.write(`lazaret: ${toSingleLine(message)}\n`)
+    },
     async perform(command, work) {
       json = command.opts<{ json?: boolean }>().json === true
       requireCurrentFolder()

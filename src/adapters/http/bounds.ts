@@ -18,6 +18,8 @@ export interface HttpBounds {
   /** Runs, commands and uploads of one token at one time, unless its entry says `running`. */
   readonly runningPerTokenMax: number
   readonly sandboxesPerTokenMax: number
+  /** Requests of one token that are being answered, whatever they ask for. */
+  readonly requestsPerTokenMax: number
 }
 
 /** The longest delay of a timer, and about the size of the largest buffer. */
@@ -35,4 +37,5 @@ export const usualBounds: HttpBounds = {
   connectionsPerAddressMax: 512,
   runningPerTokenMax: 64,
   sandboxesPerTokenMax: 16,
+  requestsPerTokenMax: 256,
 }

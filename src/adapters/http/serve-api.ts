@@ -16,6 +16,7 @@ import { ApiExchange } from './exchange.ts'
 import { requireNoTokenInAddress, requireOwnHost, requireOwnName, requireToken } from './gate.ts'
 import { HeldSandboxes } from './held-sandboxes.ts'
 import { OneAtATime } from './one-at-a-time.ts'
+import { OpenRequests } from './open-requests.ts'
 import { OpenRuns } from './open-runs.ts'
 import { toLazaretError, toProblem } from './problem.ts'
 import { Quotas } from './quotas.ts'
@@ -139,6 +140,7 @@ class Requests {
   readonly #bounds: HttpBounds
   readonly #clock: Clock
   readonly #api: Api
+  readonly #requests: OpenRequests
   readonly #open = new Set<{ readonly ended: Promise<void>; readonly stop: () => void }>()
   readonly #draining = new AbortController()
 
@@ -147,6 +149,7 @@ class Requests {
     const runs = new OpenRuns()
     this.#door = door
     this.#bounds = bounds
+    this.#requests = new OpenRequests(bounds.requestsPerTokenMax)
     this.#clock = clock
     const most = bounds.sandboxesPerTokenMax
     const sandboxes = new HeldSandboxes({
@@ -248,6 +251,8 @@ class Requests {
     }
     const { route, params } = this.#route(request, path)
     const token = requireToken(tokens, request.headers.authorization, route.scope)
+    using open = this.#requests.begin(token.name)
+    void open
     if (this.#draining.signal.aborted && route.isOfOpenWork !== true) throw draining()
     if (request.headers.expect !== undefined) response.writeContinue()
     const exchange = new ApiExchange({

@@ -37,8 +37,12 @@ export class AnswerWriter {
       this.#response.writeHead(status, Object.fromEntries(headers))
       await this.#pass(body)
     } else if (type === eventType) await this.#pass(body)
-    else if (!this.#response.destroyed)
-      this.#response.write(`event: message\ndata: ${JSON.stringify(await answer.json())}\n\n`)
+    else if (!this.#response.destroyed) {
+      // The handler's JSON has no line ends, so it is one line of data.
+      this.#response.write('event: message\ndata: ')
+      await this.#pass(body)
+      this.#response.write('\n\n')
+    }
   }
 
   end(): void {

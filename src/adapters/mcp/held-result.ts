@@ -10,7 +10,7 @@ export type Hold = (bytes: number) => void
 const answerForms = 3
 
 /** Counts the result as an answer, and returns it. Throws what `hold` throws. */
-export function heldResult(hold: Hold | undefined, result: CallToolResult): CallToolResult {
-  hold?.(answerForms * runSteps(weigh(result)))
+export function heldResult(hold: Hold, result: CallToolResult): CallToolResult {
+  hold(answerForms * runSteps(weigh(result)))
   return result
 }

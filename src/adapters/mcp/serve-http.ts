@@ -24,7 +24,9 @@ import { cutOffLater, readBody, whenDrained } from '../http/body.ts'
 import { OneAtATime } from '../http/one-at-a-time.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import { usualBounds } from '../http/bounds.ts'
+import { messageMs, refusalTo, subscriptionsMax } from './messages.ts'
 import { OpenCalls } from './open-calls.ts'
+import { OpenRequests } from '../http/open-requests.ts'
 import { readJson } from '../http/read-json.ts'
 import { findClient, type TokenEntry } from '../http/bearer-tokens.ts'
 import { type Caller, createToolServer, type ToolHost } from './tool-server.ts'
@@ -42,11 +44,6 @@ const headersMs = 10_000
 const lateMs = 1000
 /** Messages of one body, which are answered one after another; newer clients send one. */
 export const batchLengthMax = 32
-/** Requests of one client that are being answered. */
-export const requestsPerClientMax = 128
-/** About how long a message keeps the event loop busy, before and after its work. */
-const messageMs = 2
-const subscriptionsMax = 64
 /** The protocol's header for a session. Here a session only serves to cancel calls. */
 const sessionHeader = 'mcp-session-id'
 
@@ -111,8 +108,7 @@ class Exchanges {
   readonly #clock: Clock
   readonly #handler: McpHttpHandler
   readonly #account: HostAccount
-  /** How many requests of a client are being answered. */
-  readonly #serving = new Map<string, number>()
+  readonly #requests = new OpenRequests()
   readonly #calls = new OpenCalls()
   readonly #open = new Set<AbortController>()
 
@@ -131,7 +127,7 @@ class Exchanges {
     try {
       const client = this.#admit(request)
       if (client instanceof Refusal) refuse(response, client)
-      else await this.#whileCounted(client, () => this.#exchange(request, response, client))
+      else await this.#exchange(request, response, client)
     } catch (error) {
       if (error instanceof LazaretError) refuse(response, refusalOf(error))
       else if (!request.destroyed || !response.destroyed) {
@@ -165,25 +161,9 @@ class Exchanges {
     return client
   }
 
-  /** Throws CLIENT_QUEUE_FULL. */
-  async #whileCounted(client: string, serve: () => Promise<void>): Promise<void> {
-    const count = this.#serving.get(client) ?? 0
-    if (count >= requestsPerClientMax)
-      throw new LazaretError('CLIENT_QUEUE_FULL', {
-        message: `At most ${requestsPerClientMax} requests of a client are answered at one time.`,
-        retryAfterMs: 1000,
-      })
-    this.#serving.set(client, count + 1)
-    try {
-      await serve()
-    } finally {
-      const left = (this.#serving.get(client) ?? 1) - 1
-      if (left === 0) this.#serving.delete(client)
-      else this.#serving.set(client, left)
-    }
-  }
-
   async #exchange(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
+    using open = this.#requests.begin(client)
+    void open
     const session = sessionOf(request, client)
     using held = this.#account.reserve({ client, kind: 'bodies' })
     const bytes = await readBody(request, held, { bodyBytesMax })
@@ -298,13 +278,13 @@ function refusalOf({ httpStatus, message, retryAfterMs }: LazaretError): Refusal
 /** Answers in the protocol's format, for clients that show errors. The rest of the body is not awaited. */
 function refuse(
   response: ServerResponse,
-  { status, message, headers = {} }: Partial<Refusal> & { status: number },
+  { status, message, headers = {} }: Omit<Refusal, 'headers'> & Partial<Refusal>,
 ): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
   }
-  const body = JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null })
+  const body = JSON.stringify(refusalTo(null, message))
   response
     .writeHead(status, { ...headers, 'content-type': 'application/json', connection: 'close' })
     .end(body)

@@ -42,7 +42,8 @@ export interface Caller {
   readonly follow?: (id: RequestId) => CallEnd
   /** Resolves when the bytes sent so far are on their way to the client. */
   readonly room?: () => Promise<void>
-  readonly hold?: Hold
+  /** Counts the bytes of the answer to a request. Throws CLIENT_QUEUE_FULL, QUEUE_FULL. */
+  readonly hold?: (bytes: number, id: RequestId) => void
 }
 
 export interface CallEnd extends Disposable {
@@ -76,7 +77,7 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
     registerSandboxTools(server, {
       sandboxes,
       client: caller.client,
-      hold: (bytes) => caller.hold?.(bytes),
+      holdFor: (context) => holdFor(caller, context),
       follow: (context) => followCall(caller, context),
       refusalOf: (error) => refusalOf(error, host),
     })
@@ -131,7 +132,7 @@ async function execute(
     }
     const checked = await (programs?.run(request) ?? runUnread(lazaret, request))
     await progress?.end()
-    return heldResult(caller.hold, describeResult(checked.result, checked.validation))
+    return heldResult(holdFor(caller, context), describeResult(checked.result, checked.validation))
   } catch (error) {
     return describeError(refusalOf(error, host))
   }
@@ -150,7 +151,7 @@ async function validate(
   const asking = { client: caller.client, signal: anyOf(context.mcpReq.signal, end) }
   try {
     return heldResult(
-      caller.hold,
+      holdFor(caller, context),
       describeValidation(await host.programs.validate(args.code, args.language, asking)),
     )
   } catch (error) {
@@ -158,6 +159,10 @@ async function validate(
     const { content } = describeError(refusalOf(error, host))
     return { content, isError: true }
   }
+}
+
+function holdFor(caller: Caller, { mcpReq }: ServerContext): Hold {
+  return (bytes) => caller.hold?.(bytes, mcpReq.id)
 }
 
 function followCall(caller: Caller, { mcpReq }: ServerContext): CallEnd {

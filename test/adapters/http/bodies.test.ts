@@ -101,3 +101,25 @@ test('a client that does not read the end of its reply is disconnected', async (
   await closed
   assert.equal(response.writableFinished, false)
 })
+
+test('a token has a bounded number of requests at one time, and others have theirs', async (t) => {
+  await using here = await serveHere({ bounds: { requestsPerTokenMax: 4 } })
+  const { lazaret } = here.engine
+  const sockets = Array.from({ length: 5 }, () => connect(Number(new URL(here.url).port), '127.0.0.1'))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  const answers: string[] = []
+  const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
+  for (const socket of sockets) {
+    socket.on('error', () => undefined).on('data', (bytes) => answers.push(bytes.toString()))
+    socket.write(`${head}content-length: 100\r\n\r\n{`)
+  }
+  await eventually(() => (answers.length > 0 ? undefined : 'none is refused'), 10_000)
+  assert.deepEqual([answers.length, answers[0]?.slice(0, 12)], [1, 'HTTP/1.1 429'])
+  const short = { body: { language: 'shell', code: ':' }, token: bobToken }
+  assert.equal((await send(here.url, '/v1/run', short)).status, 200)
+  for (const socket of sockets) socket.destroy()
+  await eventually(() => (lazaret.stats().held.bytes === 0 ? undefined : 'bodies are held'), 10_000)
+  assert.equal((await send(here.url, '/v1/run', { ...short, token: adaToken })).status, 200)
+})

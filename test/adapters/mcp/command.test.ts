@@ -28,14 +28,14 @@ test('standard output has only the protocol, whatever the input and whatever gue
   const child = spawnCli(['mcp'])
   const printed = text(child.stderr)
   const messages: {
-    id?: number
+    id?: number | null
     result?: { isError?: boolean; structuredContent?: object }
     error?: object
   }[] = []
   const answered = Promise.withResolvers<void>()
   createInterface(child.stdout).on('line', (line) => {
     messages.push(JSON.parse(line))
-    if (messages.length === 4) answered.resolve()
+    if (messages.length === 5) answered.resolve()
   })
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const lines = [
@@ -60,12 +60,14 @@ test('standard output has only the protocol, whatever the input and whatever gue
   await answered.promise
   child.stdin.end()
   assert.deepEqual(await once(child, 'close'), [0, null])
-  assert.equal(messages.length, 4)
+  assert.equal(messages.length, 5)
   const byId = new Map(messages.map((message) => [message.id, message]))
   assert.ok(byId.get(0)?.result)
   assert.deepEqual(byId.get(1)?.result?.isError, undefined)
-  assert.equal(byId.get(2)?.result?.isError, true)
+  assert.ok(byId.get(2)?.error)
   assert.ok(byId.get(3)?.error)
+  // A batch.
+  assert.ok(byId.get(null)?.error)
   assert.match(await printed, /^(lazaret: the client sent an invalid message: .*\n)+$/)
 })
 

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { requestsPerClientMax } from '../../../src/adapters/http/open-requests.ts'
 import { ClientSandboxes } from '../../../src/adapters/mcp/sandboxes/client-sandboxes.ts'
-import { batchLengthMax, requestsPerClientMax, serveOverHttp } from '../../../src/adapters/mcp/serve-http.ts'
+import { batchLengthMax, serveOverHttp } from '../../../src/adapters/mcp/serve-http.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -6,6 +6,7 @@ import { bridgeCallsUsual, memories, timeouts } from '../../../src/adapters/code
 import { exitCodes as snippetExitCodes } from '../../../src/adapters/cli/commands/snippet-command.ts'
 import { cannotCreateExitCode } from '../../../src/adapters/cli/output/write-outputs.ts'
 import { stallMs } from '../../../src/adapters/http/body.ts'
+import { requestsPerClientMax } from '../../../src/adapters/http/open-requests.ts'
 import { messageMost } from '../../../src/adapters/http/read-json.ts'
 import { routes } from '../../../src/adapters/http/routes/all-routes.ts'
 import {
@@ -13,9 +14,8 @@ import {
   bodyBytesMax,
   connectionsMax,
   requestMs,
-  requestsPerClientMax,
 } from '../../../src/adapters/mcp/serve-http.ts'
-import { messageBytesMax } from '../../../src/adapters/mcp/serve-stdio.ts'
+import { messageBytesMax } from '../../../src/adapters/mcp/stdio-lines.ts'
 import { snippetLimits } from '../../../src/adapters/snippet-tool/parse-snippet.ts'
 import { optionFlags } from '../../../src/adapters/cli/options/engine-flags.ts'
 import { limitFlags } from '../../../src/adapters/cli/options/limit-flags.ts'

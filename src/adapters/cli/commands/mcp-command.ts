@@ -7,6 +7,7 @@ import type { ValidationMode } from '../../../core/validation.ts'
 import type { LazaretOptions } from '../../../engine/options/options.ts'
 import { resolveLimits } from '../../../policy/resolve-limits.ts'
 import type { TokenEntry } from '../../http/bearer-tokens.ts'
+import { type AskedBounds, boundFlag, checkBounds, parseBound } from '../options/bound-flag.ts'
 import { readFileBounded } from '../options/bounded-read.ts'
 import type { CommandContext } from './command-context.ts'
 import { addConfigurationOptions, type EngineFlags, resolveEngineOptions } from '../options/engine-flags.ts'
@@ -55,6 +56,7 @@ interface McpFlags extends EngineFlags {
   readonly tokens?: string
   readonly validation: ValidationMode
   readonly sandboxes?: number
+  readonly bound?: AskedBounds
 }
 
 /** `lazaret mcp`: serves until the client disconnects or a signal arrives. */
@@ -78,6 +80,7 @@ export function addMcpCommand(program: Command, context: CommandContext): void {
       'let each client keep up to this number of sandboxes between its calls',
       parseCount,
     )
+    .option(boundFlag, 'heldBytesMax: the bytes that clients may make the server hold', parseBound)
   addConfigurationOptions(command)
     .addHelpText('after', examples)
     .action(() => context.perform(command, () => serve(command.opts<McpFlags>(), context)))
@@ -104,6 +107,7 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
       'code in sandboxes is not validated, so --validation enforce does not work with --sandboxes.',
       'Leave one of the two out.',
     )
+  const bounds = checkBounds(flags.bound, { names: [], most: 0 })
   const tokens = await readTokens(flags, signal)
   const engineOptions = await resolveEngineOptions(flags, context)
   const [{ openEngine }, { CheckedPrograms }, { ClientSandboxes }, { serveOverStdio }, { serveOverHttp }] =
@@ -118,7 +122,7 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
     const engine = openEngine({
       ...usualOptions,
       ...engineOptions,
-      queue: { ...usualOptions.queue, ...engineOptions.queue },
+      queue: { ...usualOptions.queue, ...engineOptions.queue, ...bounds.ofEngine },
     })
     await using lazaret = engine.lazaret
     await using programs = new CheckedPrograms(engine, flags.validation)

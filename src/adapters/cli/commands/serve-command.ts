@@ -6,6 +6,7 @@ import type { ApiToken } from '../../http/api-tokens.ts'
 import type { HttpBounds } from '../../http/bounds.ts'
 import type { ApiDoor } from '../../http/serve-api.ts'
 import type { CommandContext } from './command-context.ts'
+import { type AskedBounds, boundFlag, checkBounds, parseBound } from '../options/bound-flag.ts'
 import { readFileBounded } from '../options/bounded-read.ts'
 import { addConfigurationOptions, type EngineFlags, resolveAnnounced } from '../options/engine-flags.ts'
 import { readPackageVersion } from '../package-version.ts'
@@ -17,7 +18,7 @@ import { toSingleLine } from '../output/terminal-text.ts'
 import type { ServeConfig } from '../serve-config.ts'
 import { openConsole } from '../output/open-console.ts'
 import { makeToken, tokenFileError } from './token-command.ts'
-import { parseCount, parseDuration } from '../options/units.ts'
+import { parseDuration } from '../options/units.ts'
 import { UsageError } from '../options/usage-error.ts'
 
 const defaultPort = 7341
@@ -48,7 +49,7 @@ interface ServeFlags extends EngineFlags {
   readonly open?: boolean
   readonly cors?: readonly string[]
   readonly drain: number
-  readonly bound?: Partial<HttpBounds>
+  readonly bound?: AskedBounds
   readonly accessLog?: AccessLogFormat
   readonly json?: boolean
 }
@@ -75,7 +76,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
         .argParser(parseDuration)
         .default(defaultDrainMs, '30s'),
     )
-    .option('--bound <name=value>', 'change a bound of docs/operate/http.md (repeatable)', parseBound)
+    .option(boundFlag, 'change a bound of docs/operate/http.md (repeatable)', parseBound)
     .addOption(
       new Option('--access-log <format>', 'print a line for each request on standard output').choices(
         accessLogFormats,
@@ -94,16 +95,12 @@ function parsePort(text: string): number {
   return port
 }
 
-function parseBound(text: string, previous: Partial<HttpBounds> = {}): Partial<HttpBounds> {
-  const [name = '', value = ''] = text.split('=')
-  return { ...previous, [name]: parseCount(value) }
-}
-
 async function serve(flags: ServeFlags, context: CommandContext): Promise<number> {
   const { signal, warn, duringRun } = context
   if (flags.open === true && flags.unix !== undefined)
     throw new UsageError('no browser opens a Unix socket.', 'Leave out --open or --unix.')
-  const bounds = await checkBounds(flags.bound)
+  const { boundMost, usualBounds } = await import('../../http/bounds.ts')
+  const bounds = checkBounds(flags.bound, { names: Object.keys(usualBounds) as (keyof HttpBounds)[], most: boundMost })
   const source = await chooseTokens(flags)
   const tls = await readTls(flags, signal)
   const { options: engineOptions, serve: configured = {} } = await resolveAnnounced(flags, context)
@@ -125,7 +122,8 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
       // Other events are in metrics and the audit log.
       if ('fix' in event) warn(`${event.type}: ${event.reason} ${event.fix}`)
     }
-    const engine = openEngine({ ...engineOptions, onEvent })
+    const queue = { ...engineOptions.queue, ...bounds.ofEngine }
+    const engine = openEngine({ ...engineOptions, queue, onEvent })
     try {
       await using service = await serveApi({
         engine,
@@ -137,7 +135,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
         origins,
         warn,
         metrics,
-        bounds: { ...configured.bounds, ...bounds },
+        bounds: { ...configured.bounds, ...bounds.ofServer },
         onAnswered: accessFormat === undefined ? undefined : new AccessLog(accessFormat).add,
       }).catch((error: unknown) => {
         throw listenError(error, flags)
@@ -238,20 +236,6 @@ async function readTls(
     )
   }
   return pair
-}
-
-async function checkBounds(asked: Partial<HttpBounds> | undefined): Promise<Partial<HttpBounds>> {
-  const { boundMost, usualBounds } = await import('../../http/bounds.ts')
-  const unknown = Object.keys(asked ?? {}).find((name) => !Object.hasOwn(usualBounds, name))
-  if (unknown !== undefined)
-    throw new UsageError(
-      `there is no bound ${JSON.stringify(unknown)}.`,
-      `Write one of: ${Object.keys(usualBounds).join(', ')}`,
-    )
-  const large = Object.entries(asked ?? {}).find(([, value]) => value > boundMost)?.[0]
-  if (large !== undefined)
-    throw new UsageError(`the bound ${large} is too large.`, `Write at most ${boundMost}.`)
-  return asked ?? {}
 }
 
 async function checkOrigins(asked: readonly string[] = []): Promise<readonly string[]> {

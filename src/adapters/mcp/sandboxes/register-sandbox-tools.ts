@@ -17,7 +17,7 @@ import * as schemas from './sandbox-schemas.ts'
 export interface SandboxTools {
   readonly sandboxes: ClientSandboxes
   readonly client: string
-  readonly hold: Hold
+  readonly holdFor: (context: ServerContext) => Hold
   /** What ends a call; disposed when it is over. */
   readonly follow: (context: ServerContext) => Disposable & { readonly signal: AbortSignal }
   /** The error for the client, also if `error` does not come from Lazaret. */
@@ -42,9 +42,9 @@ export function registerSandboxTools(server: McpServer, tools: SandboxTools): vo
     // Resources are not listed: only the tools reveal which files exist.
     new ResourceTemplate(fileTemplate, { list: undefined }),
     { title: 'A file of a sandbox', description: 'At most 8 MiB.' },
-    async (address) => {
+    async (address, _variables, context) => {
       try {
-        return await readFileResource(tools, address)
+        return await readFileResource({ ...tools, hold: tools.holdFor(context) }, address)
       } catch (error) {
         const { code, message } = tools.refusalOf(error)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${code}: ${message}`)
@@ -142,12 +142,13 @@ function revisionOf({ server }: McpServer, { http }: ServerContext): string | un
 
 function add(server: McpServer, tools: SandboxTools, one: Tool<z.ZodType>): void {
   const { name, title, description, schema, act, isReadOnly = false, refused } = one
-  const { sandboxes, client, hold, follow, refusalOf } = tools
+  const { sandboxes, client, holdFor, follow, refusalOf } = tools
   const handle = async (args: unknown, context: ServerContext): Promise<CallToolResult> => {
     using end = follow(context)
     try {
       const revision = revisionOf(server, context)
-      return heldResult(hold, await act({ sandboxes, client, args, signal: end.signal, revision }))
+      const result = await act({ sandboxes, client, args, signal: end.signal, revision })
+      return heldResult(holdFor(context), result)
     } catch (error) {
       const refusal = refusalOf(error)
       return refused === undefined ? describeError(refusal) : describeRefusal(refusal, refused)

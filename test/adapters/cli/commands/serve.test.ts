@@ -377,12 +377,15 @@ test('a configuration sets limits and origins, and flags override it', async () 
   assert.equal((await send(url, '/v1/run', { token, headers, body: large })).status, 413)
   assert.equal((await send(url, '/healthz', { headers })).status, 200)
   await using flagged = await serve([
-    ...['--config', config, '--bound', 'bodyBytesMax=100000'],
+    ...['--config', config, '--bound', 'bodyBytesMax=100000', '--bound', 'heldBytesMax=65536'],
     ...['--cors', 'https://other.example'],
   ])
   const other = { token: flagged.token, body: large }
   assert.equal((await send(flagged.url, '/v1/run', other)).status, 200)
   assert.equal((await send(flagged.url, '/openapi.json', { ...other, headers })).status, 403)
+  // The client's share is half of what the engine may hold.
+  const held = { token: flagged.token, body: { ...large, code: `# ${'x'.repeat(60_000)}` } }
+  assert.equal((await send(flagged.url, '/v1/run', held)).json['code'], 'QUEUE_FULL')
   for (const [args, said] of [
     [['--cors', '*'], /is not an origin/],
     [['--cors', 'https://app.example/'], /is not an origin/],
