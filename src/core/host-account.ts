@@ -25,17 +25,30 @@ export interface Holding {
 /** What is held now may be taken or dropped within this time. */
 const retryAfterMs = 1000
 
+/** What all accounts of a process hold together: they share one heap. */
+export class HeldTotal {
+  bytes = 0
+  readonly bytesMax: number
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax
+  }
+}
+
 type Shrink = (bytes: number) => void
 
 export class HostAccount {
   readonly #bytesMax: number
+  readonly #total: HeldTotal
   readonly #clients = new Map<string, number>()
   readonly #shrinking = new Map<string, Set<Shrink>>()
   readonly #kinds: Record<HeldKind, number> = { bodies: 0, answers: 0, logs: 0, output: 0 }
   #bytes = 0
 
-  constructor(bytesMax: number) {
+  /** Only an account with a larger bound than the total may exceed it. Default: the account is alone. */
+  constructor(bytesMax: number, total = new HeldTotal(bytesMax)) {
     this.#bytesMax = bytesMax
+    this.#total = total
   }
 
   /**
@@ -64,6 +77,7 @@ export class HostAccount {
     if (more > 0 && more > this.#roomFor(client)) return false
     const held = (this.#clients.get(client) ?? 0) + more
     this.#bytes += more
+    this.#total.bytes += more
     this.#kinds[kind] += more
     if (held === 0) this.#clients.delete(client)
     else this.#clients.set(client, held)
@@ -72,7 +86,9 @@ export class HostAccount {
 
   /** How much more the client may hold, which leaves as much for others as it then has. */
   #roomFor(client: string): number {
-    return (this.#bytesMax - this.#bytes - (this.#clients.get(client) ?? 0)) / 2
+    const own = this.#bytesMax - this.#bytes
+    const ofAll = Math.max(this.#total.bytesMax, this.#bytesMax) - this.#total.bytes
+    return (Math.min(own, ofAll) - (this.#clients.get(client) ?? 0)) / 2
   }
 
   /** Until the returned function is called. */
@@ -135,6 +151,11 @@ export class Reservation implements Disposable {
     if (!this.#counting.add(bytes - this.#bytes)) return false
     this.#bytes = bytes
     return true
+  }
+
+  /** Returns whether there is room for so many bytes more. A negative number gives some back. */
+  tryGrow(bytes: number): boolean {
+    return this.tryResize(Math.max(0, this.#bytes + bytes))
   }
 
   [Symbol.dispose](): void {

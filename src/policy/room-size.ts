@@ -22,9 +22,10 @@ export interface QueueOptions {
   /** The longest time in the queue. Milliseconds; default 10 minutes. */
   readonly waitMs?: number
   /**
-   * The bytes that clients may make this process hold: request bodies, answers that are not taken yet, logs and output,
-   * together. A client alone gets half of them. Default: an eighth of the memory that is available when Lazaret is
-   * created, or a quarter of Node's heap limit if that is less; at least 64 MiB.
+   * The bytes that clients may make this process hold: request bodies, answers that are not taken yet, logs, output and
+   * results, together. A client alone gets half of them, and all Lazarets of a process share the default. Default: an
+   * eighth of the memory that is available when Lazaret is created, or a quarter of Node's heap limit if that is less; at
+   * least 64 MiB.
    */
   readonly heldBytesMax?: number
 }

@@ -28,7 +28,7 @@ export interface OutputLog {
 interface CaptureOptions {
   /** Default true. */
   readonly keeps?: boolean | undefined
-  /** Grows with what is kept. Default: nothing counts. */
+  /** Grows with what is kept; without room the rest is not kept. Default: nothing counts. */
   readonly room?: Reservation | undefined
   /** Gets all output at once, whether or not the caller takes it. */
   readonly log?: OutputLog | undefined
@@ -42,8 +42,7 @@ export class Capture {
   readonly #keeps: boolean
   readonly #log: OutputLog | undefined
   readonly #room: Reservation | undefined
-  readonly #onRefused: (error: unknown) => void
-  #isRefused = false
+  readonly #cut = new Set<Stream>()
   #bytes = 0
 
   /**
@@ -58,7 +57,6 @@ export class Capture {
     this.#keeps = keeps
     this.#log = log
     this.#room = room
-    this.#onRefused = (error) => listener.onFailure(error)
     if (onOutput !== undefined)
       this.#decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') }
     this.#delivery = new Delivery(onOutput ?? (() => undefined), listener)
@@ -66,6 +64,11 @@ export class Capture {
 
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** The streams that are kept only in part, because the host held too much. */
+  get cut(): readonly Stream[] {
+    return [...this.#cut]
   }
 
   add(stream: Stream, view: Buffer, atMs: number): void {
@@ -92,20 +95,16 @@ export class Capture {
 
   /** Called once, when nothing follows. A stream of `cut` ends with its last whole character. */
   *texts(cut: readonly string[] = []): Steps<Record<Stream, string>> {
+    const isCut = (stream: Stream): boolean => cut.includes(stream) || this.#cut.has(stream)
     const textOf = (stream: Stream): Steps<string> =>
-      decodeAll(this.#kept[stream].take(), 'utf8', { isCut: cut.includes(stream) })
+      decodeAll(this.#kept[stream].take(), 'utf8', { isCut: isCut(stream) })
     return { stdout: yield* textOf('stdout'), stderr: yield* textOf('stderr') }
   }
 
-  /** Without room for it, its work fails with a refusal. */
+  /** What finds no room is not kept, and neither is what follows it. */
   #keep(stream: Stream, view: Buffer): void {
-    if (this.#isRefused) return
-    try {
-      this.#room?.resize(heldPerByte * this.#bytes)
-      this.#kept[stream].add(view)
-    } catch (error) {
-      this.#isRefused = true
-      this.#onRefused(error)
-    }
+    const hasRoom = this.#cut.size === 0 && this.#room?.tryGrow(heldPerByte * view.length) !== false
+    if (hasRoom) this.#kept[stream].add(view)
+    else this.#cut.add(stream)
   }
 }

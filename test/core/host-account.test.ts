@@ -1,7 +1,7 @@
 /** The account of the bytes that clients make the host hold. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HostAccount } from '../../src/core/host-account.ts'
+import { HeldTotal, HostAccount } from '../../src/core/host-account.ts'
 
 const bodies = (client?: string) => ({ client, kind: 'bodies' }) as const
 
@@ -34,4 +34,18 @@ test('what is refused or given back is not counted', () => {
 test('what never fits is not worth another try', () => {
   const account = new HostAccount(1000)
   assert.throws(() => account.reserve(bodies('ada'), 501), { retryable: false })
+})
+
+test('accounts of one process together hold no more than one alone, unless its operator wants more', () => {
+  const total = new HeldTotal(1000)
+  const [first, second] = [new HostAccount(1000, total), new HostAccount(1000, total)]
+  const [small, large] = [new HostAccount(100, total), new HostAccount(2000, total)]
+  using held = first.reserve(bodies('ada'), 500)
+  assert.throws(() => second.reserve(bodies('ada'), 251), { code: 'QUEUE_FULL' })
+  using other = second.reserve(bodies('ada'), 250)
+  using little = small.reserve(bodies('ada'), 50)
+  using more = large.reserve(bodies('ada'), 600)
+  assert.equal(total.bytes, held.bytes + other.bytes + little.bytes + more.bytes)
+  for (const one of [held, other, little, more]) one[Symbol.dispose]()
+  assert.equal(total.bytes, 0)
 })

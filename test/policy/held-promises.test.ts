@@ -6,6 +6,7 @@ import { limitRanges } from '../../src/core/limits.ts'
 import { resolveHeldBytes, resolveRoom } from '../../src/policy/room-size.ts'
 import { heldPerByte } from '../../src/result/capture.ts'
 import { waitingBytesMax } from '../../src/result/delivery.ts'
+import { formsOfMessage, freeMessageBytes } from '../../src/runtimes/channel/channel.ts'
 import { endedBytesMax } from '../../src/sandbox/processes/log-room.ts'
 import { keptBytesMax } from '../../src/sandbox/processes/log-stream.ts'
 import { history, runningMax } from '../../src/sandbox/processes/process-table.ts'
@@ -26,6 +27,7 @@ test('on a machine with 1 GiB, all promises together are less than what guests l
   const uncounted = {
     remembered: sandboxesMax * history.charactersMax * bytesPerCharacter,
     threads: threadsMax * (heapOfThread + keptBytesMax),
+    messages: runs * freeMessageBytes * formsOfMessage,
     deliveries: runs * waitingBytesMax * (1 + bytesPerCharacter),
   }
   const sum = account + Object.values(uncounted).reduce((all, bytes) => all + bytes, 0)
@@ -37,7 +39,7 @@ test('output as text, all of one account, takes no more than a part of the heap'
   // Twice: as pieces, and joined.
   assert.equal(heldPerByte, 2 * bytesPerCharacter)
   assert.ok(account <= small.heapBytes / 4)
-  // The largest outputs of nine runs, which each request may ask for, are more: they are refused as they arrive.
+  // The largest outputs of nine runs, which each request may ask for, are more: they are cut as they arrive.
   assert.ok(9 * limitRanges.outputBytes.most * heldPerByte > account)
 })
 

@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { usedBytes } from '../support/machine/held-memory.ts'
 import fc from '../support/fast-check.ts'
 
-import type { LazaretError } from '../../src/core/errors/errors.ts'
 import type { OutputChunk } from '../../src/core/request.ts'
 import { HostAccount } from '../../src/core/host-account.ts'
 import { runSteps } from '../../src/core/steps.ts'
@@ -71,20 +70,16 @@ test('however output is cut into pieces, the same text is kept', () => {
   )
 })
 
-test('kept output is counted before it is kept, with what its text takes, and refused beyond that', () => {
+test('kept output is counted before it is kept, with what its text takes, and cut beyond that', () => {
   const account = new HostAccount(8 * 1000 * heldPerByte)
   using room = account.reserve({ client: 'ada', kind: 'output' })
-  const failures: unknown[] = []
-  const onFailure = (error: unknown) => void failures.push(error)
-  const capture = new Capture(undefined, { ...listener, onFailure }, { room })
+  const capture = new Capture(undefined, listener, { room })
   for (let pieces = 0; pieces < 6; pieces++) capture.add('stdout', Buffer.alloc(1000, 'a'), 0)
   assert.equal(account.stats.kinds.output, 4000 * heldPerByte)
-  assert.deepEqual(
-    failures.map((error) => (error as LazaretError).code),
-    ['CLIENT_QUEUE_FULL'],
-  )
-  assert.equal(runSteps(capture.texts()).stdout.length, 4000)
-  assert.equal(capture.bytes, 6000)
+  capture.add('stderr', Buffer.from('b'), 0)
+  assert.deepEqual(capture.cut, ['stdout', 'stderr'])
+  assert.deepEqual(runSteps(capture.texts()), { stdout: 'a'.repeat(4000), stderr: '' })
+  assert.equal(capture.bytes, 6001)
 })
 
 test('kept output takes no more of the host than its bytes, whatever they are', () => {

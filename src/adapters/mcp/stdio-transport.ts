@@ -132,12 +132,14 @@ export class StdioTransport implements Transport {
   }
 
   async #write(message: object): Promise<void> {
-    const sent = this.#sent.then(async () => {
-      for await (const piece of loopTurns.stream(jsonPieces(message))) await this.#writePiece(piece)
-      await this.#writePiece('\n')
-    })
+    const sent = this.#sent.then(() => this.#writeNow(message))
     this.#sent = sent.catch(() => undefined)
     await sent
+  }
+
+  async #writeNow(message: object): Promise<void> {
+    for await (const piece of loopTurns.stream(jsonPieces(message))) await this.#writePiece(piece)
+    await this.#writePiece('\n')
   }
 
   async #writePiece(piece: Buffer | string): Promise<void> {
@@ -150,7 +152,9 @@ export class StdioTransport implements Transport {
 async function parseMessage(bytes: Buffer): Promise<JSONRPCMessage> {
   const document = await readJson(bytes)
   if (Array.isArray(document))
-    throw new LazaretError('INVALID_REQUEST', { detail: 'over standard input, each line is one message: no batches.' })
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: 'over standard input, each line is one message: no batches.',
+    })
   return parseJSONRPCMessage(document)
 }
 

@@ -1,7 +1,7 @@
 /** Creates the policy from the operator's options. */
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { HostAccount } from '../../core/host-account.ts'
+import { HeldTotal, HostAccount } from '../../core/host-account.ts'
 import { policyOf } from '../../policy/admit.ts'
 import type { Policy } from '../../policy/admit.ts'
 import { createBreakers } from '../../policy/breaking.ts'
@@ -17,6 +17,9 @@ interface OpenRoom {
   readonly options: ParsedOptions
 }
 
+/** One heap has room for the default of one Lazaret, so several of a process together hold no more than that. */
+const heldByProcess = new HeldTotal(resolveHeldBytes({}, availableMemory))
+
 /**
  * The room for all work, and the account of what clients make the host hold. The returned options have its size, and no ceiling
  * above it.
@@ -25,7 +28,7 @@ export function openRoom(parsed: ParsedOptions): OpenRoom {
   const { clock = systemClock } = parsed
   const size = resolveRoom(parsed.queue, availableMemory)
   const options = { ...parsed, queue: size, ceilings: withinRoom(parsed.ceilings, size) }
-  const account = new HostAccount(resolveHeldBytes(parsed.queue, availableMemory))
+  const account = new HostAccount(resolveHeldBytes(parsed.queue, availableMemory), heldByProcess)
   return { room: new Room({ ...size, clock }), account, clock, options }
 }
 

@@ -1,4 +1,5 @@
 /** The listener of a guest's channel, for one piece of work. */
+import type { Reservation } from '../../core/host-account.ts'
 import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
 import type { FunctionCalls } from '../functions/function-calls.ts'
 import type { HostBudget } from './host-budget.ts'
@@ -12,6 +13,8 @@ export interface ChannelListener {
   /** The guest reports the end of its program: its last message. */
   readonly onEnd: (exitCode: number) => void
   readonly budget: HostBudget
+  /** Counts what the host holds of its messages. Default: nothing counts. */
+  readonly room?: Reservation | undefined
   /** The guest's bytes violate the protocol. No more are read. */
   readonly onMalformed?: () => void
   /** Receives calls of host functions, if the request has any. */

@@ -22,7 +22,13 @@ import type { Message } from './read-message.ts'
 
 /** The start of a call, as every harness writes it. A message that is too costly and starts otherwise counts as a value. */
 const callStart = /^\{"type":"call","id":(\d{1,15}),/
+const typeStart = /^\{"type":"(\w+)"/
 const callStartBytes = 64
+/** A message that is being received takes its bytes, its text, and its data twice: as they came, and decoded. */
+export const formsOfMessage = 4
+/** Short messages are counted only if they are kept, so that the end of a program always arrives. */
+export const freeMessageBytes = 16 * 1024
+const noRoom = 'more than the host has room for'
 
 /** How long the channel may take to close after the main process has ended. */
 const endMs = 10
@@ -66,7 +72,9 @@ export class Channel {
     this.#watchCalls()
     const messageBytes = limits.resultBytes + envelopeBytes
     this.#incoming = new IncomingMessage(messageBytes, {
+      hasRoom: (bytes) => bytes <= freeMessageBytes || this.#hold(bytes),
       onMessage: (message) => this.#read(message),
+      onSkipped: (start) => this.#refuse(start, noRoom),
       onMalformed: () => this.#breakOff(),
     })
     this.#receivedBytesMax = receivedBytesMax(limits, listener)
@@ -227,9 +235,19 @@ export class Channel {
   *#understand(json: Buffer): Steps<() => void> {
     const message = yield* readMessage(json, this.#room)
     if (message === undefined) this.#breakOff()
-    if (message === 'too costly') this.#refuse(json)
-    if (message === undefined || message === 'too costly' || message === null) return nothing
+    if (message === 'too costly') this.#refuse(json, `more than ${this.#room.tooMuch}`)
+    const counted = json.length > freeMessageBytes ? json.length : 0
+    if (message === undefined || message === 'too costly' || message === null) {
+      this.#giveBack(counted)
+      return nothing
+    }
     const { fields, bytes, cost } = message
+    const kept = keptAs(fields['type'])
+    if (kept === undefined) this.#giveBack(counted)
+    else if (counted === 0 && !this.#hold(bytes)) {
+      this.truncated.add(kept)
+      return nothing
+    }
     switch (fields['type']) {
       case 'log':
         this.#takeLog(fields)
@@ -265,6 +283,15 @@ export class Channel {
     return nothing
   }
 
+  /** Returns whether there is room for so many bytes of messages. */
+  #hold(bytes: number): boolean {
+    return this.#listener.room?.tryGrow(formsOfMessage * bytes) !== false
+  }
+
+  #giveBack(bytes: number): void {
+    this.#listener.room?.tryGrow(-formsOfMessage * bytes)
+  }
+
   #takeLog(fields: Message['fields']): void {
     const entry = this.#claims.takeLog(fields)
     if (entry !== undefined) this.#listener.onLog?.(entry)
@@ -272,22 +299,29 @@ export class Channel {
 
   #takeDisplay(fields: Message['fields']): void {
     const kept = this.#claims.takeDisplay(fields)
-    this.#receivedBytes -= this.#claims.displayed.takeFreedBytes()
+    this.#freeDisplays()
     if (kept !== undefined) this.#listener.onDisplay?.(kept.bundle, kept.facts)
   }
 
   #clearDisplays({ wait }: Message['fields']): void {
     const waits = wait === true
     this.#claims.displayed.clear(waits)
-    this.#receivedBytes -= this.#claims.displayed.takeFreedBytes()
+    this.#freeDisplays()
     this.#listener.onClear?.(waits)
   }
 
-  #refuse(json: Buffer): void {
-    const id =
-      this.#calls === null ? undefined : callStart.exec(json.toString('latin1', 0, callStartBytes))?.[1]
-    if (id === undefined) this.truncated.add('value')
-    else this.#calls?.refuse(Number(id), `The arguments hold more than ${this.#room.tooMuch}.`)
+  #freeDisplays(): void {
+    const freed = this.#claims.displayed.takeFreedBytes()
+    this.#receivedBytes -= freed
+    this.#giveBack(freed)
+  }
+
+  /** A message that is not taken, by its beginning. */
+  #refuse(json: Buffer, why: string): void {
+    const start = json.toString('latin1', 0, callStartBytes)
+    const id = this.#calls === null ? undefined : callStart.exec(start)?.[1]
+    if (id === undefined) this.truncated.add(keptAs(typeStart.exec(start)?.[1]) ?? 'value')
+    else this.#calls?.refuse(Number(id), `The arguments hold ${why}.`)
   }
 
   #takeEnd({ exitCode }: Message['fields']): void {
@@ -296,6 +330,15 @@ export class Channel {
     else this.#break()
     this.#listener.onEnd(exitCode)
   }
+}
+
+type Kept = 'logs' | 'value' | 'displays'
+
+/** What the host keeps of a message of this type until the work ends. */
+function keptAs(type: unknown): Kept | undefined {
+  if (type === 'log') return 'logs'
+  if (type === 'value') return 'value'
+  return type === 'display' ? 'displays' : undefined
 }
 
 const nothing = (): void => undefined

@@ -4,6 +4,7 @@
  * reads them. The host itself opens no path.
  */
 import type { Clock } from '../../core/clock.ts'
+import type { Reservation } from '../../core/host-account.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Cell } from '../../jail/cell/cell.ts'
 import { Blocks } from '../../result/blocks.ts'
@@ -28,6 +29,8 @@ export interface CollectContext {
   readonly limits: Limits
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
+  /** Counts the files. Default: nothing counts. */
+  readonly room?: Reservation | undefined
 }
 
 export const noFiles: CollectedFiles = { files: {}, isComplete: true }
@@ -36,6 +39,8 @@ export const lostFiles: CollectedFiles = { files: {}, isComplete: false }
 
 /** Ordinary trees take milliseconds; on a heavily overloaded machine they took 4 s. */
 const collectMs = 10_000
+/** In pieces, and joined. */
+export const formsOfFile = 2
 const listingBytesMax = 8 * 1024 * 1024
 /** With more base folders than this, the whole workspace is listed instead. */
 const basesMax = 256
@@ -44,7 +49,7 @@ const basesMax = 256
 export async function collectFiles(
   cell: Cell,
   texts: readonly string[],
-  { ground, limits, clock, signal }: CollectContext,
+  { ground, limits, clock, signal, room }: CollectContext,
 ): Promise<CollectedFiles> {
   const deadline = new Deadline(collectMs, clock, signal)
   try {
@@ -55,6 +60,8 @@ export async function collectFiles(
     const listing = { entries: decodeListing(listed), isComplete: isWholeListing(listed) }
     const choice = await chooseFiles(listing, patterns, deadline)
     const { wanted, isComplete } = fitToLimits(choice, limits.resultBytes)
+    const bytes = wanted.reduce((sum, file) => sum + file.bytes, 0)
+    if (room?.tryGrow(formsOfFile * bytes) === false) return lostFiles
     const receiver = new FileReceiver(wanted)
     if (wanted.length > 0) await readFiles(cell, receiver, { wanted, ground, deadline })
     return {

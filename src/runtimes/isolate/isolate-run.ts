@@ -70,6 +70,7 @@ export class IsolateRun {
     this.#channel = new Channel(stream, limits, {
       budget: this.#budget,
       elapsed: () => this.#elapsed(),
+      room: parts.outputRoom,
       onFlood: () => this.#stop('output'),
       onEnd: (exitCode) => this.#finish({ end: { by: 'exit', exitCode } }),
       ...delivery,
@@ -168,7 +169,7 @@ export class IsolateRun {
       ...this.#used,
       wallMs,
       claims,
-      truncated: [...truncated],
+      truncated: [...truncated, ...this.#capture.cut],
       ...(this.#denied !== undefined && { denied: this.#denied }),
       ...known,
     }

@@ -97,9 +97,9 @@ async function collect(
   exit: Pick<Exit, 'end' | 'killReason'>,
   { job, context, place }: FollowParts,
 ): Promise<CollectedFiles> {
-  const { spec, handles, limits } = job
+  const { spec, handles, limits, outputRoom: room } = job
   if (spec.collect === undefined || spec.collect.length === 0) return noFiles
   if (exit.end === null || exit.killReason === 'cancelled') return lostFiles
   const ground = { workspace: place.workspace, promises: plan.promises }
-  return await collectFiles(cell, spec.collect, { ...context, limits, ground, signal: handles.signal })
+  return await collectFiles(cell, spec.collect, { ...context, limits, ground, room, signal: handles.signal })
 }

@@ -63,7 +63,7 @@ export class RunRecord {
       killReason,
       wallMs: report?.elapsedMs ?? elapsedMs,
       outputBytes: capture.bytes,
-      truncated: [...new Set([...this.#truncated, ...(channel?.truncated ?? [])])],
+      truncated: [...new Set([...this.#truncated, ...capture.cut, ...(channel?.truncated ?? [])])],
       claims: channel?.claims ?? { logs: [], displays: [] },
       observed: this.#observed,
       heldBy: counted.held.by,

@@ -78,6 +78,7 @@ export class Run implements ProcessListener {
     const listener = {
       budget: this.#budget,
       elapsed: () => this.#elapsed(),
+      room: parts.outputRoom,
       onFlood: () => this.#kill('output'),
       onEnd: (exitCode: number) => this.#takeEnd(exitCode),
       calls,

@@ -230,8 +230,8 @@ export class Command implements ProcessListener {
 
   async #describe(report: ProcessReport, { outcome, usage, counts }: Settled): Promise<CommandEnd> {
     await this.#capture.delivered(this.#signal)
-    const truncated = (['stdout', 'stderr'] as const).filter((stream) => report.droppedBytes[stream] > 0)
-    const { stdout, stderr } = await loopTurns.perform(this.#capture.texts(truncated))
+    const dropped = (['stdout', 'stderr'] as const).filter((stream) => report.droppedBytes[stream] > 0)
+    const { stdout, stderr } = await loopTurns.perform(this.#capture.texts(dropped))
     return {
       outcome,
       exitCode: exitCodeOf(outcome, report),
@@ -241,10 +241,10 @@ export class Command implements ProcessListener {
         before: this.#countsBefore,
         after: counts,
         diskFull: report.diskFull,
-        outputCut: truncated.length > 0,
+        outputCut: dropped.length > 0,
         texts: [stderr, stdout],
       }),
-      truncated,
+      truncated: [...new Set([...dropped, ...this.#capture.cut])],
       usage,
       state: this.#state.join().toString('latin1'),
       wasKilled: outcome.kind === 'killed',

@@ -133,6 +133,7 @@ export class ContextEntry {
     this.#channel = process.begin(message, limits, {
       budget: this.#budget,
       elapsed: () => this.#elapsed(),
+      room: this.#parts.outputRoom,
       onFlood: () => this.#kill('output'),
       onMalformed: () => this.#kill(null),
       // A killed interpreter is lost, whatever it has reported before.
@@ -206,7 +207,7 @@ export class ContextEntry {
     const claims = this.#channel?.claims ?? nothingKnown.claims
     const exit: Exit = { ...nothingKnown, ...usage, claims, killReason: this.#reason, ...evidence }
     const outcome = settle({ ...limits, cpuMs: null, wallMs: timeoutMs ?? limits.wallMs }, exit)
-    const truncated = [...new Set([...this.#cut, ...(this.#channel?.truncated ?? [])])]
+    const truncated = [...new Set([...this.#cut, ...this.#capture.cut, ...(this.#channel?.truncated ?? [])])]
     const note = this.#describe(isStateKept)
     const known = { outcome, claims, truncated, usage, isStateKept, ...(note === undefined ? {} : { note }) }
     this.#deliver(known).then(this.#end.resolve, this.#end.reject)

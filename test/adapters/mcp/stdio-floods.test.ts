@@ -90,58 +90,62 @@ async function rested({ pid }: ChildProcess): Promise<void> {
   }, 60_000)
 }
 
-test('over standard input, a client holds no more than its share, whatever it sends and does not read', { skip }, async () => {
-  await using server = startServer()
-  const { child, lines, send, take } = server
-  send(initialize)
-  await take(1)
-  send({ method: 'notifications/initialized' }, callOf('create', 'create_sandbox', {}))
-  const sandbox = (await take(1))[0]?.result?.structuredContent?.sandbox_id
-  assert.ok(sandbox !== undefined)
-  const args = { sandbox_id: sandbox, command: 'head -c 1M /dev/zero > zeros' }
-  const read = { method: 'resources/read', params: { uri: `lazaret://${sandbox}/workspace/zeros` } }
-  send(callOf('write', 'execute_command', args))
-  await take(1)
-  send({ id: 'first', ...read })
-  assert.ok((await take(1))[0]?.result !== undefined)
-  const before = peakBytes(child)
+test(
+  'over standard input, a client holds no more than its share, whatever it sends and does not read',
+  { skip },
+  async () => {
+    await using server = startServer()
+    const { child, lines, send, take } = server
+    send(initialize)
+    await take(1)
+    send({ method: 'notifications/initialized' }, callOf('create', 'create_sandbox', {}))
+    const sandbox = (await take(1))[0]?.result?.structuredContent?.sandbox_id
+    assert.ok(sandbox !== undefined)
+    const args = { sandbox_id: sandbox, command: 'head -c 1M /dev/zero > zeros' }
+    const read = { method: 'resources/read', params: { uri: `lazaret://${sandbox}/workspace/zeros` } }
+    send(callOf('write', 'execute_command', args))
+    await take(1)
+    send({ id: 'first', ...read })
+    assert.ok((await take(1))[0]?.result !== undefined)
+    const before = peakBytes(child)
 
-  lines.pause()
-  const reads = Array.from({ length: 48 }, (_, id) => ({ id, ...read }))
-  send(...reads)
-  await rested(child)
-  const files = await take(reads.length)
-  assert.ok(files.some(({ result }) => result !== undefined))
-  assert.ok(files.some(({ error }) => error !== undefined))
-  assert.deepEqual(
-    files.map(({ id }) => Number(id)).toSorted((a, b) => a - b),
-    reads.map(({ id }) => id),
-  )
+    lines.pause()
+    const reads = Array.from({ length: 48 }, (_, id) => ({ id, ...read }))
+    send(...reads)
+    await rested(child)
+    const files = await take(reads.length)
+    assert.ok(files.some(({ result }) => result !== undefined))
+    assert.ok(files.some(({ error }) => error !== undefined))
+    assert.deepEqual(
+      files.map(({ id }) => Number(id)).toSorted((a, b) => a - b),
+      reads.map(({ id }) => id),
+    )
 
-  lines.pause()
-  const pings = Array.from({ length: 2000 }, (_, id) => ({ id, method: 'ping' }))
-  send(...pings)
-  await rested(child)
-  const pongs = await take(pings.length)
-  assert.ok(pongs.filter(({ result }) => result !== undefined).length >= requestsPerClientMax)
+    lines.pause()
+    const pings = Array.from({ length: 2000 }, (_, id) => ({ id, method: 'ping' }))
+    send(...pings)
+    await rested(child)
+    const pongs = await take(pings.length)
+    assert.ok(pongs.filter(({ result }) => result !== undefined).length >= requestsPerClientMax)
 
-  lines.pause()
-  send(...Array.from({ length: 100 }, (_, id) => ({ id: `${id} ${'i'.repeat(MiB / 4)}`, method: 'ping' })))
-  await rested(child)
-  assert.equal((await take(100)).length, 100)
+    lines.pause()
+    send(...Array.from({ length: 100 }, (_, id) => ({ id: `${id} ${'i'.repeat(MiB / 4)}`, method: 'ping' })))
+    await rested(child)
+    assert.equal((await take(100)).length, 100)
 
-  child.stdin.write(`${JSON.stringify(pings)}\n`)
-  assert.match((await take(1))[0]?.error?.message ?? '', /batch/)
+    child.stdin.write(`${JSON.stringify(pings)}\n`)
+    assert.match((await take(1))[0]?.error?.message ?? '', /batch/)
 
-  // Garbage has no answers, and its warnings have no reader.
-  child.stdin.write('\u0000\n'.repeat(1000))
-  child.stdin.write('{}\n'.repeat(1000))
-  child.stdin.write(`${'{"id":['.repeat(MiB / 8)}\n`)
-  assert.equal((await take(1))[0]?.id, null)
+    // Garbage has no answers, and its warnings have no reader.
+    child.stdin.write('\u0000\n'.repeat(1000))
+    child.stdin.write('{}\n'.repeat(1000))
+    child.stdin.write(`${'{"id":['.repeat(MiB / 8)}\n`)
+    assert.equal((await take(1))[0]?.id, null)
 
-  send({ id: 'polite', method: 'tools/list' })
-  const [polite] = await take(1)
-  assert.deepEqual([polite?.id, polite?.error], ['polite', undefined])
-  const growthBytes = peakBytes(child) - before
-  assert.ok(growthBytes < growthBytesMax, `the process grew by ${Math.round(growthBytes / MiB)} MiB`)
-})
+    send({ id: 'polite', method: 'tools/list' })
+    const [polite] = await take(1)
+    assert.deepEqual([polite?.id, polite?.error], ['polite', undefined])
+    const growthBytes = peakBytes(child) - before
+    assert.ok(growthBytes < growthBytesMax, `the process grew by ${Math.round(growthBytes / MiB)} MiB`)
+  },
+)

@@ -35,6 +35,8 @@ import { queueDefaults } from '../../../src/policy/execution-pool.ts'
 import { rateDefaults } from '../../../src/policy/rate-limiter.ts'
 import { retryDefaults } from '../../../src/policy/retry.ts'
 import { resolveRoom } from '../../../src/policy/room-size.ts'
+import { formsOfFile } from '../../../src/runtimes/collect/collect-files.ts'
+import { formsOfMessage, freeMessageBytes } from '../../../src/runtimes/channel/channel.ts'
 import { heldPerByte } from '../../../src/result/capture.ts'
 import { waitingBytesMax } from '../../../src/result/delivery.ts'
 import { batchBytesMax } from '../../../src/sandbox/processes/log-batch.ts'
@@ -284,6 +286,17 @@ function heldRows(): string[] {
   const mebibytes = resourceLimits.maxOldGenerationSizeMb + resourceLimits.maxYoungGenerationSizeMb
   return [
     row('output that is kept for a result', `${heldPerByte} bytes for each`, 'yes'),
+    row(
+      'value, displays and console logs that are kept for a result',
+      `${formsOfMessage} bytes for each`,
+      'yes',
+    ),
+    row('files that are collected', `${formsOfFile} bytes for each`, 'yes'),
+    row(
+      'message of a guest that is not kept',
+      `while it is received: ${formsOfMessage} bytes for each`,
+      `above ${formatBytes(freeMessageBytes)}`,
+    ),
     row('log of a process', `${formatBytes(keptBytesMax)} of each stream`, 'yes'),
     row('logs of the ended processes of a sandbox', formatBytes(endedBytesMax), 'yes'),
     row('running processes of a sandbox', figure(runningMax), 'their commands'),

@@ -100,7 +100,10 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
   if (flags.open === true && flags.unix !== undefined)
     throw new UsageError('no browser opens a Unix socket.', 'Leave out --open or --unix.')
   const { boundMost, usualBounds } = await import('../../http/bounds.ts')
-  const bounds = checkBounds(flags.bound, { names: Object.keys(usualBounds) as (keyof HttpBounds)[], most: boundMost })
+  const bounds = checkBounds(flags.bound, {
+    names: Object.keys(usualBounds) as (keyof HttpBounds)[],
+    most: boundMost,
+  })
   const source = await chooseTokens(flags)
   const tls = await readTls(flags, signal)
   const { options: engineOptions, serve: configured = {} } = await resolveAnnounced(flags, context)

@@ -31,8 +31,7 @@ export function checkBounds<Name extends string>(
     throw new UsageError(`there is no bound ${JSON.stringify(unknown)}.`, `Write one of: ${known.join(', ')}`)
   const { [ofEngine]: heldBytesMax, ...ofServer } = asked
   const large = Object.entries(ofServer).find(([, value]) => value > most)?.[0]
-  if (large !== undefined)
-    throw new UsageError(`the bound ${large} is too large.`, `Write at most ${most}.`)
+  if (large !== undefined) throw new UsageError(`the bound ${large} is too large.`, `Write at most ${most}.`)
   return {
     ofServer: ofServer as { readonly [Each in Name]?: number },
     ofEngine: heldBytesMax === undefined ? {} : { heldBytesMax },
