@@ -74,6 +74,8 @@ export interface NetworkRefusal {
   /** Absent for a name lookup. */
   readonly port?: number
   readonly reason: RefusalReason
+  /** With `special-address`: the rule for the host's address that is missing, if there can be one. */
+  readonly missingRule?: string
   readonly count: number
 }
 
@@ -148,12 +150,21 @@ export function reportSince(
 
 /** Rules that would have allowed what was refused, where a rule would help and can be written. */
 export function missingRules(refused: readonly NetworkRefusal[]): string[] {
-  const rules = refused.flatMap(({ host, port, reason }) => {
+  const rules = refused.flatMap(({ host, port, reason, missingRule }) => {
+    if (missingRule !== undefined) return [missingRule]
     // A guest that connects to its own loopback does not mean the host's.
-    if (host === 'localhost' || reason !== 'not-allowed' || !/^[A-Za-z0-9._-]+$/.test(host)) return []
-    return [port === undefined || port === 443 || port === 80 ? host : `${host}:${port}`]
+    if (host === 'localhost' || reason !== 'not-allowed') return []
+    return writeRule(host, port) ?? []
   })
   return [...new Set(rules)]
+}
+
+/** A rule for a name or an address. Undefined for any other text. */
+export function writeRule(host: string, port: number | undefined): string | undefined {
+  const isUsual = port === undefined || port === 443 || port === 80
+  if (/^[A-Za-z0-9._-]+$/.test(host)) return isUsual ? host : `${host}:${port}`
+  if (/^[0-9a-f.]*:[0-9a-f:.]+$/i.test(host)) return isUsual ? host : `[${host}]:${port}`
+  return undefined
 }
 
 const describedMax = 8

@@ -90,7 +90,15 @@ const networkReport = z.strictObject({
       receivedBytes: count,
     }),
   ),
-  refused: z.array(z.strictObject({ host: z.string(), port: count.optional(), reason: z.string(), count })),
+  refused: z.array(
+    z.strictObject({
+      host: z.string(),
+      port: count.optional(),
+      reason: z.string(),
+      missingRule: z.string().optional(),
+      count,
+    }),
+  ),
   unlisted: count,
   wouldAllow: z.array(z.string()),
 })

@@ -6,8 +6,9 @@ import { isIP } from 'node:net'
 
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import { writeRule } from '../../core/network.ts'
 import type { NetworkReport, RefusalReason } from '../../core/network.ts'
-import { ownAddresses } from './address-ranges.ts'
+import { isClosed, ownAddresses } from './address-ranges.ts'
 import { dnsCodes, dnsTypes, readQuestion, writeAnswer } from './dns-message.ts'
 import type { DnsQuestion } from './dns-message.ts'
 import type { Lookup } from './lookups.ts'
@@ -40,8 +41,18 @@ interface Opening {
   readonly target: Target
   /** Addresses that were checked, and not yet tried. */
   left: string[]
+  missingRule?: string | undefined
   cancel: () => void
   isConnected: boolean
+}
+
+interface Resolved {
+  /** Those that may be connected to. */
+  readonly addresses: string[]
+  /** Why there are none. */
+  readonly reason: RefusalReason
+  /** What would have allowed the first special address. */
+  readonly missingRule?: string | undefined
 }
 
 /**
@@ -110,9 +121,9 @@ export class Door implements DoorListener {
     }
     // The name has no records of other types, in particular none that lead around the policy (HTTPS, SVCB).
     if (type !== dnsTypes.a) return { code: dnsCodes.ok }
-    const { addresses, reason } = await this.#resolve(name)
+    const { addresses, reason, missingRule } = await this.#resolve(name)
     if (addresses.length === 0) {
-      tally.refuse(name, reason)
+      tally.refuse(name, reason, { missingRule })
       return { code: dnsCodes.noName }
     }
     const address = stand.of(name)
@@ -122,7 +133,7 @@ export class Door implements DoorListener {
   }
 
   /** The addresses of a name that may be connected to on at least one port, or on `port` if it is given. */
-  async #resolve(name: string, port?: number): Promise<{ addresses: string[]; reason: RefusalReason }> {
+  async #resolve(name: string, port?: number): Promise<Resolved> {
     const { rules, lookup } = this.#edge
     const answers = await lookup(name, rules.deniesNames)
     if (answers.some((one) => !isAddress(one) && rules.deniesAlias(one, port)))
@@ -132,7 +143,10 @@ export class Door implements DoorListener {
     const ports = port === undefined ? rules.ports : [port]
     const verdicts = found.map((address) => ports.map((one) => rules.judgeAddress(address, one, own)))
     const addresses = found.filter((_, index) => verdicts[index]?.includes(undefined))
-    return { addresses, reason: verdicts[0]?.[0] ?? 'not-found' }
+    const reason = verdicts[0]?.[0] ?? 'not-found'
+    const special = found.find((one, index) => verdicts[index]?.[0] === 'special-address' && !isClosed(one))
+    const missingRule = special && writeRule(special, port ?? rules.portsOfName(name)[0])
+    return { addresses, reason, missingRule }
   }
 
   onArrived(connection: number, { address, port }: { address: string; port: number }): void {
@@ -164,9 +178,10 @@ export class Door implements DoorListener {
     const verdict =
       name === undefined ? rules.judgeRawAddress(address, port) : rules.judgeNamedPort(name, port)
     if (verdict !== undefined) return this.#refuse(connection, verdict)
-    const { addresses, reason } =
+    const { addresses, reason, missingRule } =
       name === undefined ? this.#checkRaw(address, port) : await this.#resolve(name, port)
     opening.left = addresses.slice(0, triesMax)
+    opening.missingRule = missingRule
     return this.#begin(connection, opening, reason)
   }
 
@@ -184,9 +199,15 @@ export class Door implements DoorListener {
     return this.#relay.connect(connection, { address: '127.0.0.1', port: proxy.port, preface: proxy.ticket })
   }
 
-  #checkRaw(address: string, port: number): { addresses: string[]; reason: RefusalReason } {
+  #checkRaw(address: string, port: number): Resolved {
     const verdict = this.#edge.rules.judgeAddress(address, port, ownAddresses())
-    return { addresses: verdict === undefined ? [address] : [], reason: verdict ?? 'unreachable' }
+    const canBeNamed = verdict === 'special-address' && !isClosed(address)
+    const missingRule = canBeNamed ? writeRule(address, port) : undefined
+    return {
+      addresses: verdict === undefined ? [address] : [],
+      reason: verdict ?? 'unreachable',
+      missingRule,
+    }
   }
 
   /** Tries the next address. If none is left, refuses the connection for this reason. */
@@ -234,7 +255,8 @@ export class Door implements DoorListener {
     if (opening === undefined || opening.isConnected) return
     opening.cancel()
     this.#connections.delete(connection)
-    this.#edge.tally.refuse(opening.target.host, reason, { port: opening.target.port })
+    const missingRule = reason === 'special-address' ? opening.missingRule : undefined
+    this.#edge.tally.refuse(opening.target.host, reason, { port: opening.target.port, missingRule })
     this.#relay.refuse(connection)
   }
 }

@@ -97,6 +97,11 @@ export class NetworkRules {
     return [...new Set(this.allow.flatMap(portsOf))].toSorted((a, b) => a - b)
   }
 
+  /** The ports that rules allow for this name. */
+  portsOfName(name: string): readonly number[] {
+    return this.allow.flatMap((rule) => (namesIt(rule, name) ? portsOf(rule) : []))
+  }
+
   get ranges(): readonly AddressRange[] {
     return this.allow.flatMap((rule) => (rule.kind === 'range' ? [rule.range] : []))
   }

@@ -18,12 +18,14 @@ interface Reached {
 interface RefusedAt {
   readonly port?: number
   readonly count?: number
+  readonly missingRule?: string | undefined
 }
 
 interface Refused {
   readonly host: string
   readonly port: number | undefined
   readonly reason: RefusalReason
+  readonly missingRule: string | undefined
   count: number
 }
 
@@ -57,19 +59,21 @@ export class Tally {
   }
 
   /** The name is guest text. */
-  refuse(name: string, reason: RefusalReason, { port, count = 1 }: RefusedAt = {}): void {
+  refuse(name: string, reason: RefusalReason, { port, count = 1, missingRule }: RefusedAt = {}): void {
     const host = printableName(name)
     const key = `${host}:${port ?? ''}:${reason}`
     const known = this.#refused.get(key)
     if (known !== undefined) known.count += count
     else if (this.#refused.size >= listedMax) this.#unlisted += count
-    else this.#refused.set(key, { host, port, reason, count })
+    else this.#refused.set(key, { host, port, reason, missingRule, count })
   }
 
   get report(): NetworkReport {
-    const refused = [...this.#refused.values()].map(({ port, ...one }) =>
-      port === undefined ? one : { ...one, port },
-    )
+    const refused = [...this.#refused.values()].map(({ port, missingRule, ...one }) => ({
+      ...one,
+      ...(port !== undefined && { port }),
+      ...(missingRule !== undefined && { missingRule }),
+    }))
     return {
       hosts: [...this.#reached.values()].map((one) => ({ ...one })),
       refused,

@@ -55,6 +55,30 @@ describe('a guest with a network policy', { skip: needsNamespaces }, () => {
     )
   })
 
+  it('names the rule that a special address would need', async () => {
+    const addresses: Record<string, string[]> = {
+      'wiki.test': ['10.20.0.7'],
+      'six.test': ['fd00::7'],
+      'loopback.test': ['127.0.0.1'],
+      'translated.test': ['64:ff9b::7f00:1'],
+    }
+    const allow = Object.keys(addresses).map((name) => `${name}:5432`)
+    await using sandbox = await PolicySandbox.open({ allow }, async (name) => addresses[name] ?? [])
+    const code = `for name in ${JSON.stringify(Object.keys(addresses))}: ask(name, 5432)`
+    await sandbox.run(code)
+    const known = sandbox.refused.map(({ host, missingRule }) => [host, missingRule])
+    assert.deepEqual(
+      new Map(known as [string, string | undefined][]),
+      new Map([
+        ['wiki.test', '10.20.0.7:5432'],
+        ['six.test', '[fd00::7]:5432'],
+        ['loopback.test', undefined],
+        ['translated.test', undefined],
+      ]),
+    )
+    assert.deepEqual(sandbox.report.wouldAllow, ['10.20.0.7:5432', '[fd00::7]:5432'])
+  })
+
   it('is connected to the address that was checked, even if the name changes afterwards', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     let turn = 0
