@@ -39,7 +39,7 @@ console.log(JSON.stringify({ refused: await attempt(), accepted }))`,
     assert.equal(accepted, 'restricted')
     const { code, message, hint } = refused as Record<string, string>
     assert.equal(code, 'JAIL_UNAVAILABLE')
-    assert.match(String(message), /This machine reaches level restricted; standard is required\./)
+    assert.match(String(message), /This machine reaches level restricted at most; standard is required\./)
     assert.match(String(hint), /^[^`]+.*`minimumProtection: 'restricted'`, or `--minimum restricted`/s)
     const { status, stdout, stderr } = project.use('lazaret', ['run', '-l', 'shell', '-e', 'echo hi'], {
       userId,

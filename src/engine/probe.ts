@@ -7,7 +7,8 @@ import { LazaretError } from '../core/errors/errors.ts'
 import { defaultLimits } from '../core/limits.ts'
 import { isAtLeast } from '../core/protection.ts'
 import { launcherPath, requireLauncher } from '../jail/launch/launcher-path.ts'
-import { WallRefused } from '../jail/launch/launch.ts'
+import type { WallRefused } from '../jail/launch/launch.ts'
+import { hasView } from '../jail/view/source-facts.ts'
 import type { Machine } from '../jail/machine/machine.ts'
 import { describeLayers } from '../jail/layers/layers.ts'
 import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../jail/machine/probe-report.ts'
@@ -83,13 +84,22 @@ function describeWall(
     const meaning = 'No wall can be built here, so every run is refused.'
     return [{ name: 'cell', state: 'missing', observed: error.message, meaning, fix: error.hint }]
   }
-  const { identity, cgroupVersion, cgroupReason, refusal } = machine
-  const { refusedLowers } = machine.hostView
+  const { identity, cgroupVersion, cgroupRoad, cgroupReason, refusals } = machine
+  const { refusedLowers, folders, etc } = machine.hostView
+  const mountedOver = [...folders, ...etc].filter((path) => !hasView(path, identity))
   const seen = { layers, observed, hostNamespaces: hostNamespaces(observed), around }
-  const rows = describeLayers({ ...seen, identity, cgroupVersion, cgroupReason, refusedLowers })
-  if (refusal === undefined) return rows
+  const rows = describeLayers({
+    ...seen,
+    identity,
+    cgroupVersion,
+    cgroupRoad,
+    cgroupReason,
+    refusedLowers,
+    mountedOver,
+  })
+  if (refusals.length === 0) return rows
   // The owner of the inodes does not matter where guests see the host's own files.
-  return [describeRefusal(refusal), ...rows.filter(({ name }) => name !== 'own view')]
+  return [...refusals.map(describeRefusal), ...rows.filter(({ name }) => name !== 'own view')]
 }
 
 /** The host's own namespaces, of the guest's kinds. */
@@ -100,9 +110,8 @@ function hostNamespaces(observed: Trial['observed']): Record<string, string> {
 }
 
 /** Why the level is not higher, and what to do about it. */
-function describeRefusal(refusal: LazaretError): ProbeLayer {
-  const { message, hint } = refusal
-  const stands = refusal instanceof WallRefused && refusal.wall === 'landlock' ? 'none' : 'landlock'
+function describeRefusal({ message, hint, wall }: WallRefused): ProbeLayer {
+  const stands = wall === 'landlock' ? 'none' : 'landlock'
   const meanings = {
     landlock:
       'Only Landlock and seccomp confine guests. They can see that other paths and processes exist, and what /proc shows of the machine. More of their limits are enforced by watchdogs.',

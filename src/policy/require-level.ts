@@ -6,5 +6,5 @@ import type { BestWall } from '../jail/machine/best-wall.ts'
 /** Throws JAIL_UNAVAILABLE, with the fix if one is known. */
 export function requireLevel({ machine, minimum }: BestWall): void {
   if (isAtLeast(machine.level, minimum)) return
-  throw belowMinimum({ level: machine.level, minimum, refusal: machine.refusal })
+  throw belowMinimum({ level: machine.level, minimum, refusals: machine.refusals })
 }

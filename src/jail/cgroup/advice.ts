@@ -1,7 +1,6 @@
 /** How to get cgroups if there are none, or what to do without them. */
 import type { Surroundings } from '../machine/surroundings.ts'
 
-/** The controllers are named because a user's own service manager does not pass `cpu` on by default. */
 const delegation = 'Delegate=memory pids cpu'
 
 export function adviseOnCgroups({ container, isRoot, hasCgroupVersion2 }: Surroundings): string {
@@ -13,12 +12,21 @@ export function adviseOnCgroups({ container, isRoot, hasCgroupVersion2 }: Surrou
     return isRoot
       ? 'Mount the controllers memory, pids and cpuacct of cgroup version 1, or boot with `systemd.unified_cgroup_hierarchy=1`.'
       : 'Start as root: cgroup version 1 cannot be delegated to a user. For version 2, boot with `systemd.unified_cgroup_hierarchy=1`.'
-  return [
-    `${isRoot ? 'Have' : 'Start as root, or have'} systemd delegate a cgroup. In the unit of the service:`,
+  const unit = [
+    'In the unit of a service, where Node is the only process when it starts:',
     '  [Service]',
     `  ${delegation}`,
-    'Once, by hand:',
-    `  systemd-run ${isRoot ? '' : '--user '}--scope -p '${delegation}' node server.js`,
-    'Node must be the only process there when it starts: name it, not npm.',
+  ]
+  return [
+    ...(isRoot
+      ? [
+          'Mount the cgroup tree writable, or let systemd make a scope: that needs its D-Bus (`apt-get install dbus`).',
+        ]
+      : [
+          'Start as root, or let this user have a service manager and its D-Bus:',
+          '  sudo apt-get install dbus-user-session',
+          '  sudo loginctl enable-linger "$USER"',
+        ]),
+    ...unit,
   ].join('\n')
 }

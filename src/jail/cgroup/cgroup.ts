@@ -9,13 +9,26 @@ import type { CgroupFigures } from '../limits/limit-rows.ts'
 
 export type CgroupController = 'memory' | 'pids' | 'cpu'
 
+/**
+ * Where the groups of cells are: in this process's own group, in a scope that systemd made for them, or directly below
+ * the root of the tree.
+ */
+export type CgroupRoad = 'own-group' | 'scope' | 'root-group'
+
 /** A place where this process may create cgroups. */
 export interface CgroupParent {
   readonly version: 1 | 2
+  readonly road: CgroupRoad
   readonly controllers: readonly CgroupController[]
   /** The parent's folders, one for each hierarchy, in the order of a cell's `joins`. */
   readonly folders: readonly string[]
   create(name: string, figures: CgroupFigures): CellCgroup
+  /**
+   * On the road `scope`: the scope lives as long as a process is in it, and an ordinary user's launchers can join groups
+   * only from there. Moves the process that starts the launchers into it, and makes it again if it has ended. Blocks for
+   * some milliseconds; throws if that is impossible.
+   */
+  readonly hold?: (pid: number) => void
   /** Removes the parent; its cells are gone by then. */
   remove(): void
 }

@@ -74,6 +74,15 @@ export function writeValue(path: string, value: string | number): void {
   writeFileSync(path, String(value), { flag: 'r+' })
 }
 
+/** For files that may be missing, or that this user may not read. */
+export function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return otherwise
+  }
+}
+
 /** Writes if the file exists: some are missing on kernels built without swap accounting. */
 export function writeWherePresent(path: string, value: string | number): void {
   try {

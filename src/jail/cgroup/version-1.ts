@@ -25,6 +25,7 @@ export function openVersion1({ shares, ...hierarchies }: Hierarchies): CgroupPar
   const leftovers = new Leftovers(() => writeSlowly(`${hierarchies.memory}/memory.force_empty`, 0))
   return {
     version: 1,
+    road: 'own-group',
     controllers: ['memory', 'pids', 'cpu'],
     folders,
     create: (name, figures) => {

@@ -1,33 +1,39 @@
 /**
- * Cgroup v2: one tree. A group with its own processes cannot give controllers to its children, so this needs either a
- * parent that already does, or a delegated group in which this process is alone and may step aside. Written from the
- * kernel's documentation; no v2 host was available to test the limits.
+ * Cgroup v2: one tree. A group with its own processes cannot give controllers to its children, so this needs a parent that
+ * already does, or a group whose only process may step aside into a leaf.
+ * Source: Documentation/admin-guide/cgroup-v2.rst ("No Internal Process Constraint", "Delegation").
  */
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import type { CgroupFigures } from '../limits/limit-rows.ts'
-import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
+import type { CellCgroup, CgroupController, CgroupParent, CgroupRoad } from './cgroup.ts'
 import { kernelGroups, readKeyed, readNumber, writeValue, writeWherePresent } from './files.ts'
 import type { GroupFolders } from './files.ts'
 import { Leftovers, writeSlowly } from './leftovers.ts'
 
 const wanted: readonly CgroupController[] = ['memory', 'pids', 'cpu']
 
-/** `own` is the group this process is in; `name` the parent of our cells, made inside it. */
-export function openVersion2(own: string, name: string, groups: GroupFolders = kernelGroups): CgroupParent {
-  enableControllers(own)
-  const parent = `${own}/${name}`
-  groups.make(parent)
-  try {
-    enableControllers(parent)
-  } catch (error) {
-    groups.remove(parent)
-    throw error
-  }
+/** The leaf into which the process of a divided group steps aside. */
+export const hostLeaf = 'lazaret-host'
+
+export interface Division {
+  readonly road: CgroupRoad
+  /** The group that is divided. */
+  readonly own: string
+  /** The parent of our cells, made inside it. */
+  readonly name: string
+  /** The process that may be in the group, and steps aside. */
+  readonly occupant: number
+  readonly groups?: GroupFolders
+}
+
+export function openVersion2({ road, groups = kernelGroups, ...division }: Division): CgroupParent {
+  const parent = divide(division, groups)
   const leftovers = new Leftovers(() => reclaim(parent))
   return {
     version: 2,
+    road,
     controllers: wanted,
     folders: [parent],
     create: (cellName, figures) => {
@@ -38,7 +44,24 @@ export function openVersion2(own: string, name: string, groups: GroupFolders = k
   }
 }
 
-function enableControllers(folder: string): void {
+/** Returns the parent of our cells. */
+export function divide(
+  { own, name, occupant }: Pick<Division, 'own' | 'name' | 'occupant'>,
+  groups: GroupFolders = kernelGroups,
+): string {
+  enableControllers(own, occupant)
+  const parent = `${own}/${name}`
+  groups.make(parent)
+  try {
+    enableControllers(parent, occupant)
+  } catch (error) {
+    groups.remove(parent)
+    throw error
+  }
+  return parent
+}
+
+function enableControllers(folder: string, occupant: number): void {
   const control = `${folder}/cgroup.subtree_control`
   const missing = wanted.filter(
     (controller) => !readFileSync(control, 'utf8').split(/\s+/).includes(controller),
@@ -49,20 +72,20 @@ function enableControllers(folder: string): void {
     writeValue(control, request)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
-    stepAside(folder)
+    stepAside(folder, occupant)
     writeValue(control, request)
   }
 }
 
-/** Moves this process into a leaf, if it is the only one in the group. */
-function stepAside(folder: string): void {
+/** Moves the process into a leaf, if it is the only one in the group. */
+function stepAside(folder: string, occupant: number): void {
   const members = readFileSync(`${folder}/cgroup.procs`, 'utf8').trim().split('\n')
-  if (members.length !== 1 || members[0] !== String(process.pid)) {
-    throw new Error(`The cgroup ${folder} holds other processes, so it cannot be divided.`)
+  if (members.length !== 1 || members[0] !== String(occupant)) {
+    throw new Error('the cgroup of this process holds others, so it cannot be divided')
   }
-  const leaf = `${folder}/lazaret-host`
+  const leaf = `${folder}/${hostLeaf}`
   if (!existsSync(leaf)) mkdirSync(leaf)
-  writeValue(`${leaf}/cgroup.procs`, process.pid)
+  writeValue(`${leaf}/cgroup.procs`, occupant)
 }
 
 /** A new group has a weight of 100. */

@@ -14,6 +14,8 @@ export class Nursery implements AsyncDisposable {
   #isWanted = false
   #isDisposed = false
   #failedStarts = 0
+  /** Where the nursery must be to start launchers: moves it there. Then no launcher is started without it. */
+  hold: ((pid: number) => void) | undefined
 
   /** The current one, for tests and diagnosis. */
   get process(): NurseryProcess | undefined {
@@ -22,6 +24,7 @@ export class Nursery implements AsyncDisposable {
 
   /** Resolves with null if a launcher has to be started without it. Never rejects. */
   async launch(hasChannel: boolean): Promise<Launch | null> {
+    if (this.hold !== undefined) await this.#keepHeld(this.hold)
     return (await this.process?.launch(hasChannel)) ?? null
   }
 
@@ -35,6 +38,7 @@ export class Nursery implements AsyncDisposable {
     if (
       !isWanted ||
       this.#isDisposed ||
+      this.hold !== undefined ||
       this.#process?.isLost === false ||
       this.#failedStarts >= failedStartsMax
     )
@@ -46,6 +50,24 @@ export class Nursery implements AsyncDisposable {
     } catch {
       // Out of descriptors, processes or memory. Starting a launcher reports that, and the next one tries again.
     }
+  }
+
+  /** Starts it now, because a process must be where launchers start. Returns its pid; throws if there can be none. */
+  start(): number {
+    this.#process = new NurseryProcess()
+    return this.#process.pid as number
+  }
+
+  /** A lost one is replaced. If that is impossible, the cell cannot join its cgroup, which is then the error. */
+  async #keepHeld(hold: (pid: number) => void): Promise<void> {
+    if (this.#process?.isLost !== false && !this.#isDisposed) {
+      try {
+        hold(this.start())
+      } catch {
+        return
+      }
+    }
+    await this.#process?.standing
   }
 
   /** Call when every cell is gone. */

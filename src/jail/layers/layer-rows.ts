@@ -3,6 +3,7 @@
  * `doctor` inspects, and what it stops. Plans, probe, receipt, doctor and docs/internals/layers.md follow from this table. Pure.
  */
 import { adviseOnCgroups } from '../cgroup/advice.ts'
+import type { CgroupRoad } from '../cgroup/cgroup.ts'
 import { namespaceFlags } from '../plan/namespaces.ts'
 import type { PlanRecord } from '../plan/plan-records.ts'
 import type { ProbeLayer } from '../machine/probe-report.ts'
@@ -18,8 +19,11 @@ export interface Seen {
   readonly hostNamespaces: Readonly<Record<string, string>>
   readonly identity: 'own' | 'shared'
   readonly cgroupVersion: 1 | 2 | null
+  readonly cgroupRoad: CgroupRoad | null
   readonly cgroupReason: string
   readonly refusedLowers: readonly string[]
+  /** Shown paths beside or inside of which something is mounted. */
+  readonly mountedOver: readonly string[]
   readonly around: Surroundings
 }
 
@@ -171,27 +175,42 @@ function describeOwnUid({ identity, observed }: Seen): ProbeLayer {
   }
 }
 
+/** More would fill the screen; those of one folder have one cause. */
+const causesMax = 3
+
 /** Whether guests get inodes of their own for the shown folders. */
-function describeOwnView({ layers, refusedLowers }: Seen): ProbeLayer {
+function describeOwnView({ layers, refusedLowers, mountedOver }: Seen): ProbeLayer {
   const name = 'own view'
   if (layers.includes('own-view'))
     return { name, state: 'ok', observed: 'folders of the host are shown through the cell’s own overlay' }
-  const refused = refusedLowers.map((folder) => `the kernel refuses one of ${folder}`)
+  const causes = [
+    ...refusedLowers.map((folder) => `the kernel refuses one of ${folder}`),
+    ...mountedOver.map((path) => `something is mounted beside or inside of ${path}`),
+  ]
   return {
     name,
     state: 'weaker',
-    observed:
-      refused.length > 0 ? refused.join('; ') : 'something is mounted inside of a folder that is shown',
+    observed: `not every shown path has one: ${causes.slice(0, causesMax).join('; ')}`,
     meaning:
       'Guests have the host’s own inodes, read-only: they can lock files that others lock and watch what others open. `readable` folders with sockets or named pipes are refused.',
-    fix: 'Linux 5.11 or later with overlayfs, not nested more than once in other overlays, and no mounts inside of /usr.',
+    fix: 'Linux 5.11 or later with overlayfs, not nested more than once in other overlays, and no mounts inside of the folders that are shown. Container engines mount /etc/hosts and others.',
   }
 }
 
-function describeCgroup({ cgroupVersion, cgroupReason, around }: Seen): ProbeLayer {
+const roads: Readonly<Record<CgroupRoad, string>> = {
+  'own-group': 'inside the cgroup of this process',
+  scope: 'in a scope of their own from systemd',
+  'root-group': 'directly below the root of the tree',
+}
+
+function describeCgroup({ cgroupVersion, cgroupRoad, cgroupReason, around }: Seen): ProbeLayer {
   const name = 'cgroup'
-  if (cgroupVersion !== null)
-    return { name, state: 'ok', observed: `version ${cgroupVersion}: memory, pids, cpu` }
+  if (cgroupVersion !== null && cgroupRoad !== null)
+    return {
+      name,
+      state: 'ok',
+      observed: `version ${cgroupVersion}, ${roads[cgroupRoad]}: memory, pids, cpu`,
+    }
   return {
     name,
     state: 'weaker',

@@ -70,7 +70,7 @@ export function adviseOn(refusal: Refusal, around: Surroundings): string | undef
   if (refusal.step === 'apply Landlock') return adviseOnLandlock(around)
   if (refusal.record === null) return adviceOnGuests[refusal.step]
   const step = refusal.record.do
-  if (step === 'confine') return scope
+  if (step === 'confine') return isOld(around) ? adviseOnLandlock(around) : scope
   if (step === 'open-tree' && !refusalsOfPaths.includes(refusal.errno)) return undefined
   if (isAboutIds(refusal)) return adviseOnUnmappedIds(around)
   const isMount = mountSteps.includes(step)
@@ -128,8 +128,9 @@ function adviseOnPolicy(
   const isProc = record?.do === 'mount' && record.type === 'proc'
   if (isProc && around.isProcMasked) return adviseOnMaskedProc(container)
   if (around.isRoot && !around.canAdminister) return adviseOnPoorRoot(container)
-  if (!around.canAdminister && sysctls['kernel.unprivileged_userns_clone'] === 0)
-    return `${what} for root only here. ${setSysctl('kernel.unprivileged_userns_clone', 1)}`
+  // Root's cells make theirs as the ordinary user that they then are.
+  if (!(isMount && around.canAdminister) && sysctls['kernel.unprivileged_userns_clone'] === 0)
+    return `${what} for root only here, and cells do not run as root. ${setSysctl('kernel.unprivileged_userns_clone', 1)}`
   if (
     container === null &&
     !around.canAdminister &&

@@ -35,7 +35,8 @@ export async function behindBestWall<T>(
     } catch (error) {
       if (!(error instanceof WallRefused)) throw error
       const level = levelWithout[error.wall]
-      if (level !== null && !isAtLeast(level, minimum)) throw belowMinimum({ level, minimum, refusal: error })
+      if (level !== null && !isAtLeast(level, minimum))
+        throw belowMinimum({ level, minimum, refusals: [...machine.refusals, error] })
       if (level === null) throw error
       if (await machine.giveUp(error)) onRefusal(error)
     }
@@ -43,25 +44,29 @@ export async function behindBestWall<T>(
 }
 
 export interface BelowMinimum {
+  /** The best level that has not been refused; whether it can be reached is not known before a cell is built there. */
   readonly level: ProtectionLevel
   readonly minimum: ProtectionLevel
-  /** The refused step, if it is known. */
-  readonly refusal: LazaretError | undefined
+  /** The refused walls, the best one first, as far as they are known. */
+  readonly refusals: readonly LazaretError[]
 }
 
 /** Says how to raise the level, and how to accept the present one. */
-export function belowMinimum({ level, minimum, refusal }: BelowMinimum): LazaretError {
+export function belowMinimum({ level, minimum, refusals }: BelowMinimum): LazaretError {
   const accept =
     level === 'none'
       ? ''
-      : ` To accept the lower level, name it: \`minimumProtection: '${level}'\`, or \`--minimum ${level}\`.`
-  const raise = refusal?.hint ?? 'Run `lazaret doctor` for the missing layer and its fix.'
+      : ` To accept the lower level, if \`lazaret doctor\` reaches it, name it: \`minimumProtection: '${level}'\`, or \`--minimum ${level}\`.`
+  const hints = refusals.map(({ hint }) => hint)
+  const raise =
+    hints.length > 0 ? hints.join('\n') : 'Run `lazaret doctor` for the missing layer and its fix.'
   const { message } = errorTable.JAIL_UNAVAILABLE
-  const reason = refusal?.message.replace(message, '') ?? ''
+  const reasons = refusals.map((refusal) => refusal.message.replace(message, '')).join('')
+  const [cause] = refusals
   return new LazaretError('JAIL_UNAVAILABLE', {
-    detail: `This machine reaches level ${level}; ${minimum} is required.${reason}`,
+    detail: `This machine reaches level ${level} at most; ${minimum} is required.${reasons}`,
     hint: `${raise}${accept}`,
-    ...(refusal === undefined ? {} : { cause: refusal }),
+    ...(cause === undefined ? {} : { cause }),
   })
 }
 

@@ -6,7 +6,7 @@ import { endInOrder } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { ProtectionLevel } from '../../core/protection.ts'
-import type { CellCgroup, CgroupParent } from '../cgroup/cgroup.ts'
+import type { CellCgroup, CgroupParent, CgroupRoad } from '../cgroup/cgroup.ts'
 import { openCgroups } from '../cgroup/open.ts'
 import { lookAtHost } from '../view/host-view.ts'
 import type { LimitFigures, LimitGround } from '../limits/limit-rows.ts'
@@ -78,7 +78,7 @@ export class Machine {
   readonly #work = new WorkFolders()
   readonly #onSwept: MachineOptions['onSwept']
   #wall: Wall = 'namespaces'
-  #refusal: LazaretError | undefined
+  readonly #refusals: WallRefused[] = []
   #swept: Promise<void> | undefined
   #cells = 0
 
@@ -100,9 +100,12 @@ export class Machine {
     this.architecture = process.arch
     this.hostView = lookAtHost()
     this.identity = process.geteuid?.() === 0 && !without.includes('own-uid') ? 'own' : 'shared'
-    const answer = without.includes('cgroup') ? { reason: 'left out on request' } : openCgroups()
+    const answer = without.includes('cgroup')
+      ? { reason: 'left out on request' }
+      : openCgroups(() => this.nursery.start())
     this.#cgroups = answer.parent
     this.cgroupReason = answer.reason ?? ''
+    this.nursery.hold = answer.parent?.hold
     this.#tellOfSwept('cgroups', answer.sweptHosts)
     this.#tellOfSwept('folders', sweepPrivateFolders())
     this.#ids = new UidAllocator(uidRange)
@@ -125,9 +128,9 @@ export class Machine {
     return this.#wall
   }
 
-  /** Why cells here have no better wall; undefined while nothing has refused the best one. */
-  get refusal(): LazaretError | undefined {
-    return this.#refusal
+  /** Why cells here have no better wall: one for each wall that was refused, the best one first. */
+  get refusals(): readonly WallRefused[] {
+    return this.#refusals
   }
 
   /** From now on cells are built with the next weaker wall. False if another cell has found that out before. */
@@ -136,7 +139,7 @@ export class Machine {
     const isNews = this.#wall === wall
     if (isNews) {
       this.#wall = walls[walls.indexOf(wall) + 1] ?? 'none'
-      this.#refusal = refusal
+      this.#refusals.push(refusal)
     }
     await (this.#swept ??= this.#sweepFolders())
     return isNews
@@ -165,6 +168,10 @@ export class Machine {
 
   get cgroupVersion(): 1 | 2 | null {
     return this.#cgroups?.version ?? null
+  }
+
+  get cgroupRoad(): CgroupRoad | null {
+    return this.#cgroups?.road ?? null
   }
 
   /** Where the cgroups of cells are created: one folder for each hierarchy. */

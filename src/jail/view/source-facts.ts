@@ -11,6 +11,11 @@ const othersMayEnter = 0o001
 
 export const sourceFacts: SourceFacts = { isFile, realPath, lowersOf }
 
+/** Whether a path can be shown through an overlay, as far as the mounts tell; the kernel may still refuse. */
+export function hasView(path: string, kind: CellIdentity['kind']): boolean {
+  return lowersOf(realPath(path), kind).length > 0
+}
+
 /** A missing path counts as a file: the step that opens it reports the error. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true

@@ -16,6 +16,9 @@ import type { PythonToolchain } from './python-question.ts'
 
 export type ToolchainPaths = { readonly [Name in ToolchainName]?: string }
 
+/** PATH is not searched: guests are shown only the system's own folders. Alpine has /bin/bash, the BSDs' way is /usr/local. */
+const shells = ['/usr/bin/bash', '/bin/bash', '/usr/local/bin/bash', '/bin/sh']
+
 export interface ChosenPython extends PythonToolchain {
   readonly because: FoundBy
 }
@@ -52,7 +55,7 @@ export class Toolchains {
 
   shell(): string | null {
     return this.find('shell', () => {
-      const shell = ['/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? null
+      const shell = shells.find((path) => existsSync(path)) ?? null
       return this.#note('shell', 'system', shell)
     })
   }

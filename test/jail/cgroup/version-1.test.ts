@@ -9,9 +9,10 @@ import type { CellCgroup, CgroupParent } from '../../../src/jail/cgroup/cgroup.t
 import { openCgroups } from '../../../src/jail/cgroup/open.ts'
 import { eventually } from '../../support/eventually.ts'
 import { figuresOf } from './figures-of.ts'
+import { noHolder } from './no-holder.ts'
 
 const MiB = 1024 * 1024
-const answer = openCgroups()
+const answer = openCgroups(noHolder)
 answer.parent?.remove()
 const skip =
   answer.parent?.version === 1
@@ -20,7 +21,7 @@ const skip =
 
 /** A parent group of the test, removed at its end. */
 function useParent(): CgroupParent & Disposable {
-  const { parent } = openCgroups()
+  const { parent } = openCgroups(noHolder)
   if (parent === undefined) return assert.fail('cgroups were there a moment ago')
   return { ...parent, [Symbol.dispose]: () => parent.remove() }
 }

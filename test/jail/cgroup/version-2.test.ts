@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import type { CgroupParent } from '../../../src/jail/cgroup/cgroup.ts'
 import type { GroupFolders } from '../../../src/jail/cgroup/files.ts'
 import { openVersion2 } from '../../../src/jail/cgroup/version-2.ts'
 import { figuresOf } from './figures-of.ts'
@@ -48,9 +49,12 @@ function useTree(without: readonly (keyof typeof files)[] = []): Tree {
   }
 }
 
+const open = ({ own, groups }: Tree): CgroupParent =>
+  openVersion2({ road: 'own-group', own, name: 'lazaret', occupant: process.pid, groups })
+
 test('in a folder tree, controllers are enabled for the parent group and its cells', () => {
   using tree = useTree()
-  openVersion2(tree.own, 'lazaret', tree.groups)
+  open(tree)
   for (const folder of ['.', 'lazaret'])
     assert.equal(tree.read(`${folder}/cgroup.subtree_control`), '+memory +pids +cpu', folder)
 })
@@ -58,13 +62,13 @@ test('in a folder tree, controllers are enabled for the parent group and its cel
 test('in a folder tree, enabled controllers are not enabled again', () => {
   using tree = useTree()
   writeFileSync(join(tree.own, 'cgroup.subtree_control'), 'cpuset cpu memory\n')
-  openVersion2(tree.own, 'lazaret', tree.groups)
+  open(tree)
   assert.match(tree.read('cgroup.subtree_control'), /^\+pids/)
 })
 
 test('in a folder tree, a cell’s group has the limits of its run, no swap, and one process for pid 1', () => {
   using tree = useTree()
-  const parent = openVersion2(tree.own, 'lazaret', tree.groups)
+  const parent = open(tree)
   const cell = parent.create('cell-1', figuresOf({ memoryBytes: 1000, processesMax: 7 }))
   const read = (name: string) => tree.read(`lazaret/cell-1/${name}`)
   assert.equal(read('memory.max').slice(0, 4), '1000')
@@ -79,7 +83,7 @@ test('in a folder tree, a cell’s group has the limits of its run, no swap, and
 
 test('in a folder tree, the counters are those of the documented keys', () => {
   using tree = useTree()
-  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
+  const cell = open(tree).create('cell-1', figuresOf())
   assert.deepEqual(
     [cell.oomKills(), cell.forksRefused(), cell.cpuMs(), cell.memoryPeakBytes()],
     [2, 4, 1.5, 12345],
@@ -88,21 +92,21 @@ test('in a folder tree, the counters are those of the documented keys', () => {
 
 test('in a folder tree, a cell that yields has a tenth of the weight of others', () => {
   using tree = useTree()
-  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
+  const cell = open(tree).create('cell-1', figuresOf())
   cell.yieldProcessors()
   assert.equal(Number.parseInt(tree.read('lazaret/cell-1/cpu.weight'), 10), 10)
 })
 
 test('in a folder tree, swap accounting and memory.peak are optional', () => {
   using tree = useTree(['memory.swap.max', 'memory.peak'])
-  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
+  const cell = open(tree).create('cell-1', figuresOf())
   assert.equal(cell.memoryPeakBytes(), 0)
   assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1/memory.swap.max')))
 })
 
 test('in a folder tree, a group that cannot be limited is removed again', () => {
   using tree = useTree(['pids.max'])
-  const parent = openVersion2(tree.own, 'lazaret', tree.groups)
+  const parent = open(tree)
   assert.throws(() => parent.create('cell-1', figuresOf()), { code: 'ENOENT' })
   assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1')))
 })

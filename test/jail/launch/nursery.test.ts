@@ -111,6 +111,18 @@ const greet = (id: number, role: number): Buffer =>
   encodeFrame(frameType.greeting, id, Uint8Array.of(role, 0))
 
 describe('a host', () => {
+  it('whose nursery has to be somewhere starts every launcher there, and replaces a lost nursery', async () => {
+    const held: number[] = []
+    machine.nursery.hold = (pid) => held.push(pid)
+    for (const cells of [1, 2]) {
+      const { cell, clean } = await build()
+      assert.deepEqual([held.length, find(find(cell.pid1).parent).parent], [cells, held.at(-1)])
+      await clean()
+      process.kill(held.at(-1) as number, 'SIGKILL')
+      await eventually(() => (machine.nursery.process === undefined ? undefined : 'not lost yet'), deadMs)
+    }
+  })
+
   it('starts no nursery for its first cell; from the second cell on, a nursery starts the launchers', async () => {
     await (await build()).clean()
     assert.deepEqual([machine.nursery.process, livingDescendants(process.pid)], [undefined, []])

@@ -113,8 +113,10 @@ test('doctor reports ok for a machine with every layer', () => {
     hostNamespaces: Object.fromEntries(links.map((link) => [link, 'outside'])),
     identity: 'own',
     cgroupVersion: 2,
+    cgroupRoad: 'scope',
     cgroupReason: '',
     refusedLowers: [],
+    mountedOver: [],
     around: {} as Parameters<typeof describeLayers>[0]['around'],
   } as const
   assert.deepEqual(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { adviseOn, isExhaustion } from '../../../src/jail/machine/advice.ts'
+import { belowMinimum } from '../../../src/jail/machine/best-wall.ts'
 import { WallRefused, explainFailure } from '../../../src/jail/launch/launch.ts'
 import type { PlanRecord } from '../../../src/jail/plan/plan-records.ts'
 import { lookAround } from '../../../src/jail/machine/surroundings.ts'
@@ -96,6 +97,14 @@ const whoRefused: Record<
     around: { kernel: [5, 10] },
     hint: /this is Linux 5\.10; cells need Linux 5\.13 or later/,
   },
+  'the sysctl that leaves them to root, for whose cells it holds too,': {
+    around: {
+      isRoot: true,
+      canAdminister: true,
+      sysctls: { ...nowhere.sysctls, 'kernel.unprivileged_userns_clone': 0 },
+    },
+    hint: /cells do not run as root[^]*echo 'kernel\.unprivileged_userns_clone = 1'/,
+  },
   'a count of network namespaces': {
     errno: ENOSPC,
     around: { sysctls: { ...nowhere.sysctls, 'user.max_net_namespaces': 0 } },
@@ -131,6 +140,29 @@ for (const [who, { name = 'clone', errno = EPERM, around, hint }] of Object.entr
     assert.match(failedAt(name, errno, around).hint, hint)
   })
 }
+
+test('an old kernel is named as such where guests have no namespaces, too', () => {
+  const confine = { do: 'confine' } as PlanRecord
+  const around = { ...nowhere, kernel: [5, 10] } as const
+  assert.match(
+    String(adviseOn({ record: confine, step: 'confine the cell', errno: 'ENOSYS' }, around)),
+    /this is Linux 5\.10; cells need Linux 5\.13 or later/,
+  )
+})
+
+test('where both walls were refused, the error says how to get each, and claims no level that was not tried', () => {
+  const refusals = ['namespaces', 'landlock'].map(
+    (wall) => new WallRefused(wall as 'namespaces', { detail: `no ${wall}.`, hint: `Allow ${wall}.` }),
+  )
+  const both = belowMinimum({ level: 'none', minimum: 'restricted', refusals })
+  assert.equal(both.hint, 'Allow namespaces.\nAllow landlock.')
+  assert.match(
+    both.message,
+    /reaches level none at most; restricted is required\. no namespaces\. no landlock\./,
+  )
+  const first = belowMinimum({ level: 'restricted', minimum: 'standard', refusals: refusals.slice(0, 1) })
+  assert.match(first.hint, /^Allow namespaces\. To accept the lower level, if `lazaret doctor` reaches it/)
+})
 
 test('there is no advice for failures other than the machine’s policy', () => {
   const clone: PlanRecord = { do: 'clone', flags: 0 }
