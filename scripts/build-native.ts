@@ -1,14 +1,16 @@
 /**
  * Builds the native parts with the machine's own C compiler: the launcher, static, so that it runs on any distribution,
  * and the libraries that interpreters load to become zygotes, which share some of the launcher's files.
+ * `--arch arm64` or `--arch x64` builds for that processor, with Debian's cross compiler if it is not this machine's.
  * `--unless-current` builds only if something is older than a source, or missing, and takes the prebuilt files if they fit.
- * `--keep` also writes the prebuilt files of the checkout.
+ * `--keep` builds for all processors, and writes the prebuilt files of the checkout, from which packages are made.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 
-import { keepPrebuilt, nativeSources, unpackPrebuilt } from './prebuilt.ts'
+import { architectures, keepPrebuilt, nativeSources, targetsOf, unpackPrebuilt } from './prebuilt.ts'
 
 const root = join(import.meta.dirname, '..')
 const cell = join(root, 'native/cell')
@@ -20,15 +22,17 @@ if (process.platform !== 'linux') {
   process.exit(0)
 }
 
-const targets = [
-  `cell-linux-${process.arch}`,
-  `zygote-linux-${process.arch}.so`,
-  `javascript-zygote-linux-${process.arch}.so`,
-] as const
-if (process.argv.includes('--unless-current') && (isCurrent() || unpackPrebuilt(targets, folder)))
-  process.exit()
-
-const compiler = process.env['CC'] ?? 'cc'
+const { values: options } = parseArgs({
+  options: {
+    arch: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    'unless-current': { type: 'boolean', default: false },
+  },
+})
+const crossCompilers: Readonly<Record<string, string>> = {
+  x64: 'x86_64-linux-gnu-gcc',
+  arm64: 'aarch64-linux-gnu-gcc',
+}
 const flags = [
   '-O2',
   '-std=gnu17',
@@ -52,41 +56,66 @@ const sharedWithLauncher = [
   'serve/limits.c',
 ]
 
-mkdirSync(folder, { recursive: true })
 const launcher = readdirSync(cell, { encoding: 'utf8', recursive: true }).filter((name) =>
   name.endsWith('.c'),
 )
-compileLauncher(targets[0])
-compileZygote(targets[1], ['python.c'])
-compileZygote(targets[2], [
-  ...['javascript.c', 'threads.c', 'memory.c', 'descriptors.c'],
-  ...['seeds.c', 'node.c', 'v8-random.c'],
-])
-if (process.argv.includes('--keep')) keepPrebuilt(targets, folder, compiler)
+mkdirSync(folder, { recursive: true })
+// Packages hold the parts for all processors; this machine needs its own.
+if (options['unless-current'])
+  for (const other of architectures) if (other !== process.arch) unpackPrebuilt(other, folder)
+const chosen = options.keep ? architectures : [options.arch ?? process.arch]
+for (const architecture of chosen) {
+  if (options['unless-current'] && (isCurrent(architecture) || unpackPrebuilt(architecture, folder))) continue
+  const compiler = compilerFor(architecture)
+  build(architecture, compiler)
+  if (options.keep) keepPrebuilt(architecture, folder, compiler)
+}
+
+function compilerFor(architecture: string): string {
+  if (architecture === process.arch) return process.env['CC'] ?? 'cc'
+  const compiler = crossCompilers[architecture]
+  if (compiler !== undefined) return compiler
+  process.stderr.write(
+    `lazaret: cells know the processors ${architectures.join(' and ')}, not ${architecture}.\n`,
+  )
+  process.exit(1)
+}
+
+function build(architecture: string, compiler: string): void {
+  const [cellProgram, pythonZygote, javascriptZygote] = targetsOf(architecture)
+  compileLauncher(compiler, cellProgram)
+  compileZygote(compiler, pythonZygote, ['python.c'])
+  compileZygote(compiler, javascriptZygote, [
+    ...['javascript.c', 'threads.c', 'memory.c', 'descriptors.c'],
+    ...['seeds.c', 'node.c', 'v8-random.c'],
+  ])
+}
 
 /** As in make: no output is older than one of its sources, including this file. */
-function isCurrent(): boolean {
+function isCurrent(architecture: string): boolean {
   const changedMs = nativeSources().map((file) => statSync(join(root, file)).mtimeMs)
-  const builtMs = targets.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  const builtMs = targetsOf(architecture).map(
+    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  )
   return Math.min(...builtMs) > Math.max(...changedMs)
 }
 
 /** Launcher and relay are one program; `__wrap_main` of the relay decides which it is. */
-function compileLauncher(name: string): void {
+function compileLauncher(compiler: string, name: string): void {
   const ofRelay = readdirSync(relay).filter((file) => file.endsWith('.c'))
   const sources = [...launcher.map((file) => join(cell, file)), ...ofRelay.map((file) => join(relay, file))]
-  compile(name, ['-static', '-Wl,--wrap=main', ...sources])
+  compile(compiler, name, ['-static', '-Wl,--wrap=main', ...sources])
 }
 
-function compileZygote(name: string, own: readonly string[]): void {
-  compile(name, [
+function compileZygote(compiler: string, name: string, own: readonly string[]): void {
+  compile(compiler, name, [
     ...shared,
     ...['fork_guests.c', 'packet.c', ...own].map((file) => join(root, 'native/zygote', file)),
     ...sharedWithLauncher.map((file) => join(cell, file)),
   ])
 }
 
-function compile(name: string, parts: readonly string[]): void {
+function compile(compiler: string, name: string, parts: readonly string[]): void {
   const target = join(folder, name)
   const temporary = `${target}.${process.pid}`
   const built = spawnSync(compiler, [...flags, ...warnings, '-s', '-o', temporary, ...parts], {
@@ -95,7 +124,7 @@ function compile(name: string, parts: readonly string[]): void {
   if (built.error !== undefined) {
     process.stderr.write(
       `lazaret: no C compiler was found (${compiler}), and the prebuilt launcher does not fit this machine or these ` +
-        'sources: install a compiler, for example with `apt-get install gcc libc6-dev`.\n',
+        `sources: install a compiler, for example with \`apt-get install ${packageOf(compiler)}\`.\n`,
     )
     process.exit(1)
   }
@@ -105,4 +134,9 @@ function compile(name: string, parts: readonly string[]): void {
   }
   // Renamed into place, so that a starting cell never finds half a launcher.
   renameSync(temporary, target)
+}
+
+function packageOf(compiler: string): string {
+  const isCross = Object.values(crossCompilers).includes(compiler)
+  return isCross ? `gcc-${compiler.replace(/-gcc$/, '').replace('_', '-')}` : 'gcc libc6-dev'
 }

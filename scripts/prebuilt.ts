@@ -11,12 +11,17 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..')
 export const prebuiltFolder = join(root, 'native/prebuilt')
-const manifest = join(prebuiltFolder, `linux-${process.arch}.json`)
+
+/** The processors for which a package holds native parts. */
+export const architectures = ['x64', 'arm64'] as const
+export type Architecture = (typeof architectures)[number]
 
 export interface Prebuilt {
   /** The hash of the sources. */
   readonly sources: string
   readonly compiler: string
+  /** The SHA-256 of each file, unpacked. */
+  readonly files: Readonly<Record<string, string>>
   /** The oldest libc that has all symbols of the libraries; the launcher is static. */
   readonly glibcMin: string
 }
@@ -36,17 +41,30 @@ export function hashSources(): string {
   return hash.digest('hex')
 }
 
+const manifestOf = (architecture: string) => join(prebuiltFolder, `linux-${architecture}.json`)
+
 /** Undefined if there is none for this processor. */
-export function readPrebuilt(): Prebuilt | undefined {
+export function readPrebuilt(architecture: string = process.arch): Prebuilt | undefined {
+  const manifest = manifestOf(architecture)
   return existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as Prebuilt) : undefined
 }
 
-/** Whether the prebuilt files fit, and are now in the folder. */
-export function unpackPrebuilt(names: readonly string[], folder: string): boolean {
-  const prebuilt = readPrebuilt()
-  if (prebuilt?.sources !== hashSources() || !hasGlibc(prebuilt.glibcMin)) return false
+/** The native parts for a processor: the launcher, and the libraries of zygotes. */
+export function targetsOf(architecture: string): readonly [string, string, string] {
+  return [
+    `cell-linux-${architecture}`,
+    `zygote-linux-${architecture}.so`,
+    `javascript-zygote-linux-${architecture}.so`,
+  ]
+}
+
+/** Whether the prebuilt files fit, and are now in the folder. Those for another processor are only packed. */
+export function unpackPrebuilt(architecture: string, folder: string): boolean {
+  const prebuilt = readPrebuilt(architecture)
+  if (prebuilt?.sources !== hashSources()) return false
+  if (architecture === process.arch && !hasGlibc(prebuilt.glibcMin)) return false
   mkdirSync(folder, { recursive: true })
-  for (const name of names) {
+  for (const name of targetsOf(architecture)) {
     const temporary = join(folder, `${name}.${process.pid}`)
     writeFileSync(temporary, unpack(name), { mode: 0o755 })
     // Renamed into place, so that a starting cell never finds half a launcher.
@@ -59,7 +77,8 @@ export function unpack(name: string): Buffer {
   return brotliDecompressSync(readFileSync(join(prebuiltFolder, `${name}.br`)))
 }
 
-export function keepPrebuilt(names: readonly string[], folder: string, compiler: string): void {
+export function keepPrebuilt(architecture: string, folder: string, compiler: string): void {
+  const names = targetsOf(architecture)
   mkdirSync(prebuiltFolder, { recursive: true })
   const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
   for (const name of names) {
@@ -69,9 +88,14 @@ export function keepPrebuilt(names: readonly string[], folder: string, compiler:
   const prebuilt: Prebuilt = {
     sources: hashSources(),
     compiler: describeCompiler(compiler),
+    files: Object.fromEntries(names.map((name) => [name, hashOf(readFileSync(join(folder, name)))])),
     glibcMin: names.map((name) => glibcOf(readFileSync(join(folder, name), 'latin1'))).reduce(newer),
   }
-  writeFileSync(manifest, `${JSON.stringify(prebuilt, null, 2)}\n`)
+  writeFileSync(manifestOf(architecture), `${JSON.stringify(prebuilt, null, 2)}\n`)
+}
+
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** `cc (Debian 12.2.0-14+deb12u1) 12.2.0`; empty if there is none. */

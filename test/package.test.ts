@@ -4,16 +4,17 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { architectures, targetsOf } from '../scripts/prebuilt.ts'
 import { bundledPackages } from '../scripts/bundling/bundled-packages.ts'
 import type { ProbeReport } from '../src/jail/machine/probe-report.ts'
 import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts'
 import { PackedProject } from './support/sources/packed-project.ts'
 
 /**
- * It is 5.4 MB now: 1.1 MB of it the libraries, 0.9 the launcher, 1.1 library and command, 0.4 the documents, 0.4 the console,
+ * It is 6.3 MB now: 1.1 MB of it the libraries, 1.8 the launchers for both processors, 1.1 library and command, 0.4 the documents, 0.4 the console,
  * most of it the terminal. Growth beyond this should be a decision.
  */
-const unpackedBytesMax = 6 * 1024 * 1024
+const unpackedBytesMax = 7 * 1024 * 1024
 
 const project = new PackedProject()
 const { packed, folder: consumer } = project
@@ -25,9 +26,10 @@ const isPacked = (path: string) =>
 const read = (path: string) => readFileSync(join(installed, path), 'utf8')
 after(() => project[Symbol.dispose]())
 
-test('the tarball holds what was built, the launcher as a program, and no source or test', () => {
+test('the tarball holds what was built, the launchers for both processors as programs, and no source or test', () => {
   const modes = new Map(packed.files.map(({ path, mode }) => [path, mode & 0o777]))
-  assert.equal(modes.get(`native/bin/cell-linux-${process.arch}`), 0o755)
+  for (const name of architectures.flatMap(targetsOf))
+    assert.equal(modes.get(`native/bin/${name}`), 0o755, name)
   for (const path of [
     'dist/index.js',
     'dist/index.d.ts',

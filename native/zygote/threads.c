@@ -51,9 +51,6 @@ struct thread {
   _Alignas(16) uint8_t stack[STACK_BYTES];
 };
 
-static struct thread threads[THREADS_MAX];
-static int thread_count;
-
 /* The kernel's own struct, because glibc's sigaction refuses this signal. */
 struct kernel_action {
   void (*handler)(int, siginfo_t *, void *);
@@ -64,6 +61,9 @@ struct kernel_action {
 enum { SA_RESTORER_FLAG = 0x04000000 };
 
 #ifdef __x86_64__
+
+static struct thread threads[THREADS_MAX];
+static int thread_count;
 
 __attribute__((naked)) static void restore(void) { __asm__("mov $15, %eax\n\tsyscall"); } /* rt_sigreturn */
 

@@ -6,7 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
-import { hashSources, readPrebuilt, unpack } from '../../scripts/prebuilt.ts'
+import {
+  architectures,
+  hashOf,
+  hashSources,
+  readPrebuilt,
+  targetsOf,
+  unpack,
+} from '../../scripts/prebuilt.ts'
 import { checkoutRoot } from '../support/sources/checkout.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-prebuilt-'))
@@ -14,13 +21,14 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 const skip = process.arch !== 'x64' && 'there is no prebuilt launcher for this processor'
 const launcher = `cell-linux-${process.arch}`
 
-test('it was built from these sources', { skip }, () => {
-  assert.equal(
-    readPrebuilt()?.sources,
-    hashSources(),
-    'run `npm run build:native -- --keep`, and commit native/prebuilt',
-  )
-})
+for (const architecture of architectures) {
+  test(`the native parts for ${architecture} were built from these sources, and are the recorded files`, () => {
+    const { sources, files } = readPrebuilt(architecture) ?? {}
+    assert.equal(sources, hashSources(), 'run `npm run build:native -- --keep`, and commit native/prebuilt')
+    const unpacked = targetsOf(architecture).map((name) => [name, hashOf(unpack(name))])
+    assert.deepEqual(files, Object.fromEntries(unpacked))
+  })
+}
 
 /** Builds in a copy of the sources, without a compiler. */
 function buildWithoutCompiler(): { status: number | null; stderr: string } {

@@ -48,7 +48,10 @@ const packages: readonly OptionalPackage[] = [
     reason: /^no registry can be reached$/,
     isHere: () => answers('npm', ['view', 'picomatch', 'version', '--fetch-retries=0']),
   },
-  { reason: /^the compiler is not the one of the prebuilt launcher$/, isHere: isPrebuiltsCompiler },
+  ...Object.entries({ x64: 'cc', arm64: 'aarch64-linux-gnu-gcc' }).map(([architecture, compiler]) => ({
+    reason: new RegExp(`^the compiler for ${architecture} is not the one of the prebuilt launcher$`),
+    isHere: () => isCompilerOfPrebuilt(architecture, compiler),
+  })),
   { reason: /\bthe tests of CPython\b/, isHere: () => canImport('test.test_json') },
 ]
 
@@ -65,13 +68,12 @@ function isHere(one: OptionalPackage): boolean {
   return known
 }
 
-function isPrebuiltsCompiler(): boolean {
-  const manifest = join(import.meta.dirname, `../../../native/prebuilt/linux-${process.arch}.json`)
+function isCompilerOfPrebuilt(architecture: string, compiler: string): boolean {
+  const manifest = join(import.meta.dirname, `../../../native/prebuilt/linux-${architecture}.json`)
   if (!existsSync(manifest)) return false
-  const { stdout } = spawnSync('cc', ['--version'], { encoding: 'utf8' })
-  return stdout?.startsWith(
-    `${(JSON.parse(readFileSync(manifest, 'utf8')) as { compiler: string }).compiler}\n`,
-  )
+  const { stdout } = spawnSync(compiler, ['--version'], { encoding: 'utf8' })
+  const kept = JSON.parse(readFileSync(manifest, 'utf8')) as { compiler: string }
+  return stdout?.startsWith(`${kept.compiler}\n`) ?? false
 }
 
 function canImport(module: string): boolean {

@@ -1,5 +1,5 @@
 /** Where the launcher is, and why it cannot be started. */
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -27,9 +27,9 @@ function explain(path: string): { detail: string; hint: string } {
   if (mode === undefined)
     return {
       detail: `There is no launcher for ${process.platform}-${process.arch}.`,
-      hint:
-        `${unbundle} ` +
-        'In a checkout, install a C compiler (`apt-get install gcc libc6-dev`) and run `npm run build:native`.',
+      hint: existsSync(fileURLToPath(new URL('../../../native/cell', import.meta.url)))
+        ? 'Install a C compiler (`apt-get install gcc libc6-dev`) and run `npm run build:native`.'
+        : `${unbundle} Otherwise install the package again: its folder native/bin has launchers for x64 and arm64.`,
     }
   if ((mode & 0o111) === 0)
     return {
