@@ -11,8 +11,8 @@ import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts
 import { PackedProject } from './support/sources/packed-project.ts'
 
 /**
- * It is 6.3 MB now: 1.1 MB of it the libraries, 1.8 the launchers for both processors, 1.1 library and command, 0.4 the documents, 0.4 the console,
- * most of it the terminal. Growth beyond this should be a decision.
+ * It is 7.2 MB now: 1.1 MB of it the libraries, 1.8 the launchers for both processors, 1.1 library and command, 0.4 the
+ * documents, 0.4 the console, most of it the terminal. Growth beyond this should be a decision.
  */
 const unpackedBytesMax = 7 * 1024 * 1024
 
