@@ -7,6 +7,12 @@ import { noNode, nodeDataBytes } from './host.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import { compilerPackages, engineFolder } from '../javascript/host.ts'
 
+/**
+ * An interrupted callback of a timer skips what Node does after callbacks. Node would notice at its end, and end the
+ * process.
+ */
+const noChecks = '--no-force-async-hooks-checks'
+
 /** Throws RUNTIME_UNAVAILABLE if there is no Node. */
 export function planJavaScriptContext(toolchains: Toolchains, packages: PackageFolders) {
   const binary = toolchains.node()
@@ -15,7 +21,7 @@ export function planJavaScriptContext(toolchains: Toolchains, packages: PackageF
   const file = `${engineFolder}/node`
   return {
     file,
-    argv: [file, `${build.guest}/runtimes/javascript/guest-context.js`],
+    argv: [file, noChecks, `${build.guest}/runtimes/javascript/guest-context.js`],
     env: packageVariables(packages, ownView),
     binds: [
       ...[{ host: binary, guest: file }, build, manifestBind()],

@@ -29,6 +29,10 @@ const interruptible: Readonly<Record<'python' | 'javascript', Cases>> = {
   javascript: {
     'a loop': 'console.log("ready"); for (;;);',
     'awaiting what never comes': 'console.log("ready"); await new Promise(() => {})',
+    'awaiting what nothing else refers to, amid a collection':
+      'require("node:v8").setFlagsFromString("--expose-gc"); const gc = require("node:vm").runInNewContext("gc"); setTimeout(() => { gc(); console.log("ready") }, 1); await new Promise(() => {})',
+    'a loop in a callback of a timer':
+      'setTimeout(() => { console.log("ready"); for (;;); }); await new Promise(() => {})',
     'awaiting a timer': 'console.log("ready"); await new Promise((done) => setTimeout(done, 60000))',
     'a wait that blocks':
       'console.log("ready"); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',

@@ -4,6 +4,7 @@
  */
 import { Session } from 'node:inspector'
 import type { Runtime } from 'node:inspector'
+import { promiseHooks } from 'node:v8'
 
 import { define } from '../modules/define.ts'
 
@@ -27,6 +28,11 @@ export class Evaluator {
   #session = new Session()
   #sinkId = ''
   #taken: unknown
+  /**
+   * The promise of the running entry. If it were collected, because its code was terminated or awaits what never comes,
+   * V8 would report that amid the collection, when no code may run, and end the process.
+   */
+  readonly #held = new Set<Promise<unknown>>()
 
   constructor() {
     this.#connect()
@@ -35,6 +41,7 @@ export class Evaluator {
   /** Stops waiting for the evaluation that was interrupted. */
   forget(): void {
     this.#session.disconnect()
+    this.#held.clear()
     this.#session = new Session()
     this.#connect()
   }
@@ -55,14 +62,25 @@ export class Evaluator {
   evaluate(expression: string, onDone: (evaluated: Evaluated) => void): void {
     const params = { expression, replMode: true, awaitPromise: true, objectGroup: group, silent: true }
     const answer = (error: Error | null, response: Runtime.EvaluateReturnType): void => {
+      this.#held.clear()
       if (error !== null) return onDone({ kind: 'interrupted' })
       const { result, exceptionDetails } = response
       if (exceptionDetails === undefined) return onDone({ kind: 'value', value: this.#take(result) })
       const thrown = this.#take(exceptionDetails.exception ?? result)
       onDone({ kind: 'thrown', thrown, at: placeOf(exceptionDetails) })
     }
-    this.#session.post('Runtime.evaluate', params, answer)
+    this.#holdPromise(() => this.#session.post('Runtime.evaluate', params, answer))
     this.#session.post('Runtime.releaseObjectGroup', { objectGroup: group })
+  }
+
+  /** The promise of an entry is the first one that its evaluation creates. */
+  #holdPromise(evaluate: () => void): void {
+    const stop = promiseHooks.onInit((promise) => {
+      stop()
+      this.#held.add(promise)
+    })
+    evaluate()
+    stop()
   }
 
   /** The property names of the value at `path`, or the global names if it is empty. Evaluates nothing that has side effects. */
