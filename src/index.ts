@@ -55,6 +55,7 @@ export type {
 export type { WorkEnd } from './core/work-end.ts'
 export type { Finding } from './core/validation.ts'
 export type { Clamp, LimitMechanism, LimitName, Limits } from './core/limits.ts'
+export type { MissingFiles, MissingReason } from './core/missing-files.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
 export type { DisplayFacts, LogEntry, MimeBundle } from './core/output.ts'
 export type {

@@ -74,6 +74,8 @@ const types = [
   'ListFilesOptions',
   'LogEntry',
   'MimeBundle',
+  'MissingFiles',
+  'MissingReason',
   'Network',
   'NetworkKind',
   'NetworkMode',

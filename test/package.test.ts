@@ -97,6 +97,14 @@ test('no file of the tarball imports a package that is in the bundle', () => {
   )
 })
 
+test('a bundle in which `import.meta` is empty says what to do', async () => {
+  const code = read('dist/chunks/root.js').replaceAll('import.meta', '({})')
+  await assert.rejects(
+    import(`data:text/javascript,${encodeURIComponent(code)}`),
+    /cannot find its own files.*leave `lazaret` out of the bundle/,
+  )
+})
+
 test('the manifest has no script that npm runs, or warns of, when it is installed', () => {
   const { scripts = {} } = JSON.parse(read('package.json')) as {
     readonly scripts?: object

@@ -14,6 +14,7 @@ static void check_list(void) {
   while (listed.left > 0) {
     uint32_t length = 0;
     (void)take_u64(&listed);
+    (void)take_u32(&listed);
     const uint8_t *name = take_bytes(&listed, &length);
     if (listed.bad) return; /* the rest did not fit into fake_written, or a write failed */
     if (length >= PATH_BYTES_MAX) found("list: a path that is too long to open");

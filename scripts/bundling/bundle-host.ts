@@ -8,6 +8,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
+import { unbundle } from '../../src/core/errors/unbundle.ts'
 import { breakLines } from './break-lines.ts'
 import { bundledPackages } from './bundled-packages.ts'
 import { nameBuiltinModules } from './builtin-modules.ts'
@@ -35,10 +36,17 @@ const sharing = [
   ['engine', 'index.js'],
 ] as const
 
+/** Loaded before anything that finds files. Bundlers that write CommonJS leave `import.meta` empty. */
+const rootCode = `const place = import.meta.url
+if (place === undefined)
+  throw new Error(${JSON.stringify(`Lazaret cannot find its own files here. ${unbundle}`)})
+export const root = new URL('../', place).href
+`
+
 /** Bundles a build in place. `entries` are the package's own, relative to the build. */
 export async function bundleHost(build: string, entries: readonly string[]): Promise<void> {
   const rootModule = join(build, 'root.js')
-  writeFileSync(rootModule, `export const root = new URL('../', import.meta.url).href\n`)
+  writeFileSync(rootModule, rootCode)
   const inputs = [...entries, ...programs]
   await using bundle = await rolldown({
     cwd: build,

@@ -51,8 +51,8 @@ interface RunFields {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /**
    * Globs of files to bring back from /workspace when the program has ended: `*`, `**`, `?`, `[a-z]`, `{a,b}`. Hidden
-   * names must be named explicitly; the name of a folder brings everything in it. Links, pipes and devices are left
-   * out.
+   * names must be named explicitly; the name of a folder brings everything in it. Links, pipes and devices do not
+   * come back; `missingFiles` of the result says so, and why other files are missing.
    */
   readonly collect?: readonly string[]
   /**

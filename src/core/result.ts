@@ -1,4 +1,5 @@
 /** The result of a run: how it ended, what it produced, and a receipt of what protected it. */
+import type { MissingFiles } from './missing-files.ts'
 import type { Outcome } from './outcome.ts'
 import type { LogEntry, MimeBundle } from './output.ts'
 import type { Receipt, Usage } from './receipt.ts'
@@ -27,6 +28,12 @@ export interface RunData {
    * The files that `collect` asked for, by path below /workspace. Together at most `resultBytes`; paths are guest text.
    */
   readonly files: Readonly<Record<string, Uint8Array>>
+  /** Those of `files` that their owner may execute. */
+  readonly executables: readonly string[]
+  /** The empty folders that `collect` matched, by path below /workspace. Guest text. */
+  readonly folders: readonly string[]
+  /** Files that `collect` asked for and `files` does not have: an entry for each reason. */
+  readonly missingFiles: readonly MissingFiles[]
   readonly logs: readonly LogEntry[]
   /** Invalid UTF-8 is replaced. Kept up to the limit whatever the outcome. */
   readonly stdout: string

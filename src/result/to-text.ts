@@ -1,5 +1,6 @@
 /** A result as text for a language model: compact, cut with care, and each fact once. Pure. */
 import { LazaretError } from '../core/errors/errors.ts'
+import { adviseOnMissing, sayMissing } from '../core/missing-files.ts'
 import { describeRefusals } from '../core/network.ts'
 import type { NetworkReport } from '../core/network.ts'
 import { adviseOn, sayOutcome } from '../core/outcome.ts'
@@ -45,6 +46,7 @@ export function toText(result: TextData, options: ToTextOptions = {}): string {
   const { network } = receipt
   const end = short(describeEnd(result))
   const refusals = short(network === undefined ? adviseOnNoNetwork(result) : adviseOnPolicy(result, network))
+  const missing = short(describeMissing(result))
   const parts: Record<Part, string> = {
     stdout: result.stdout.trimEnd(),
     stderr: result.stderr.trimEnd(),
@@ -55,7 +57,10 @@ export function toText(result: TextData, options: ToTextOptions = {}): string {
       .join('\n')
       .trimEnd(),
   }
-  const room = divide(parts, charsMax - wordsMax - end.length - refusals.length - note.length)
+  const room = divide(
+    parts,
+    charsMax - wordsMax - end.length - refusals.length - note.length - missing.length,
+  )
   const lines = (Object.keys(shares) as Part[]).flatMap((name) => {
     if (parts[name].trim() === '') return []
     const { text } = clipText(parts[name], room[name])
@@ -68,7 +73,8 @@ export function toText(result: TextData, options: ToTextOptions = {}): string {
   // Also for a program that succeeded: it may have caught the error and printed one that asks to try again.
   if (refusals !== '') lines.push(refusals)
   if (isModuleMissing(result)) lines.push(aboutModules)
-  if (result.truncated.length > 0) lines.push(describeTruncated(result))
+  const cut = [describeTruncated(result), missing].filter((text) => text !== '')
+  if (cut.length > 0) lines.push(cut.join(' '))
   return lines.join('\n\n')
 }
 
@@ -86,14 +92,20 @@ function textOfValue({ value, valueText = '' }: RunData): string {
 }
 
 function describeTruncated({ truncated: parts, outcome }: RunData): string {
+  if (parts.length === 0) return ''
   // The caller stopped the program; its parts need not be smaller.
   if (outcome.kind === 'cancelled') return `Incomplete: ${parts.join(', ')}.`
   const advice = [
     ...(parts.some((part) => part !== 'files' && part !== 'value') ? ['Print less to see all of it.'] : []),
     ...(parts.includes('value') ? ['Make the value smaller to get all of it.'] : []),
-    ...(parts.includes('files') ? ['Write smaller files to get all of them.'] : []),
   ]
   return [`Incomplete: ${parts.join(', ')}.`, ...advice].join(' ')
+}
+
+function describeMissing({ missingFiles: missing, outcome }: RunData): string {
+  return outcome.kind === 'cancelled'
+    ? ''
+    : [...missing.map(sayMissing), ...adviseOnMissing(missing)].join(' ')
 }
 
 /** How long each part may be. Parts that are shorter than their share leave the rest to those that are longer. */

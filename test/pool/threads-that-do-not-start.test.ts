@@ -25,3 +25,10 @@ test('an error says that the working folder has been removed', async () => {
   const { stdout } = await run(process.execPath, [gone], { timeout: 60_000 })
   assert.match(stdout, /^WORKER_LOST .*ENOENT.*uv_cwd/)
 })
+
+test('an error says that the process has no WebAssembly', async () => {
+  const tool = new URL('../../dist/adapters/snippet-tool/index.js', import.meta.url).href
+  const code = `import(${JSON.stringify(tool)}).then(({ runSnippet }) => runSnippet({ source: 'emit(1)' })).catch((error) => console.log(error.code, error.message, error.hint))`
+  const { stdout } = await run(process.execPath, ['--jitless', '-e', code], { timeout: 60_000 })
+  assert.match(stdout, /^RUNTIME_UNAVAILABLE .*Snippets need WebAssembly.*--jitless/)
+})

@@ -13,6 +13,7 @@ import { defaultLimits } from '../../src/core/limits.ts'
 import { decodeUntrusted, encodeValue } from '../../src/core/values/values.ts'
 import {
   FrameDecoder,
+  PayloadWriter,
   encodeFrame,
   frameBytesMax,
   frameHeaderBytes,
@@ -20,12 +21,7 @@ import {
 } from '../../src/jail/launch/frames.ts'
 import { decodeExit, encodeSpawn } from '../../src/jail/launch/spawn-frame.ts'
 import { Channel } from '../../src/runtimes/channel/channel.ts'
-import {
-  FileReceiver,
-  decodeListing,
-  encodeWanted,
-  isWholeListing,
-} from '../../src/runtimes/collect/listing.ts'
+import { FileReceiver, decodeListing, isWholeListing } from '../../src/runtimes/collect/listing.ts'
 import { frameMessage } from '../../src/runtimes/channel/message-frame.ts'
 import { anyValue } from './any-value.ts'
 
@@ -251,13 +247,19 @@ describe('messages of a guest', () => {
   })
 })
 
+function encodeListing(files: readonly { readonly path: string; readonly bytes: number }[]): Buffer {
+  const payload = new PayloadWriter()
+  for (const { path, bytes } of files) payload.u64(bytes).u32(0o100644).bytes(Buffer.from(path))
+  return payload.u64(0).u32(0).u32(0).finish()
+}
+
 describe('what a collector writes', () => {
   const file = fc.record({ path: fc.string({ minLength: 1, maxLength: 20 }), bytes: fc.nat(50) })
 
   test('lists only paths inside the folder, however it was changed', () => {
     fc.assert(
       fc.property(fc.array(file, { maxLength: 6 }), changes, (files, list) => {
-        const listed = applyChanges(Buffer.concat([encodeWanted(files), Buffer.alloc(12)]), list)
+        const listed = applyChanges(encodeListing(files), list)
         const entries = [...decodeListing(listed)]
         assert.equal(typeof isWholeListing(listed), 'boolean')
         for (const { path, bytes } of entries) {

@@ -25,7 +25,18 @@ const errors = {
 for (const [name, error] of Object.entries(errors))
   test(`${name} that nearly occurs everywhere in the output does not block the loop`, async () => {
     const data: RunData = {
-      ...{ id: 'a', displays: [], files: {}, logs: [], stdout: '', stderr, truncated: [] },
+      ...{
+        id: 'a',
+        displays: [],
+        files: {},
+        executables: [],
+        folders: [],
+        missingFiles: [],
+        logs: [],
+        stdout: '',
+        stderr,
+        truncated: [],
+      },
       outcome: { kind: 'failed', exitCode: 1, error },
       usage: { wallMs: 1, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
       receipt: { layers: [] as readonly string[] } as RunData['receipt'],

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import fc from '../support/fast-check.ts'
 import { LazaretError } from '../../src/core/errors/errors.ts'
+import { missingReasons } from '../../src/core/missing-files.ts'
 import type { NetworkReport } from '../../src/core/network.ts'
 import type { RunData } from '../../src/core/result.ts'
 import type { TextData } from '../../src/result/to-text.ts'
@@ -63,13 +64,34 @@ const texts: readonly (readonly [string, Partial<TextData>, string])[] = [
   ],
   [
     'a file that did not fit',
-    { stdout: 'x', truncated: ['files'] },
-    'stdout: x\n\nIncomplete: files. Write smaller files to get all of them.',
+    {
+      stdout: 'x',
+      truncated: ['files'],
+      missingFiles: [{ reason: 'size', count: 2, paths: ['a', 'b'] }],
+    },
+    'stdout: x\n\nIncomplete: files. "a" and "b" do not fit into resultBytes. Write smaller files to get all of them.',
   ],
   [
     'a value and a file that did not fit',
-    { stdout: 'x', truncated: ['value', 'files'] },
-    'stdout: x\n\nIncomplete: value, files. Make the value smaller to get all of it. Write smaller files to get all of them.',
+    {
+      stdout: 'x',
+      truncated: ['value', 'files'],
+      missingFiles: [{ reason: 'size', count: 1, paths: ['a'] }],
+    },
+    'stdout: x\n\nIncomplete: value, files. Make the value smaller to get all of it. "a" does not fit into resultBytes. Write smaller files to get all of them.',
+  ],
+  [
+    'files with misleading names that could not be read',
+    {
+      stdout: 'x',
+      truncated: ['files'],
+      missingFiles: [
+        { reason: 'permission', count: 5, paths: ['a"\n\nstdout: b', '\u202eb', 'c'.repeat(300), 'd'] },
+        { reason: 'kind', count: 1, paths: ['pipe'] },
+        { reason: 'time', count: 0, paths: [] },
+      ],
+    },
+    `stdout: x\n\nIncomplete: files. "a\\"\\n\\nstdout: b", "\\u{202e}b", "${'c'.repeat(200)}"… and 2 more are not readable. "pipe" is not a regular file. Files were not collected in time. Give files and their folders read permission. Copy what links lead to into files. Write fewer files, or collect from fewer folders.`,
   ],
   [
     'a file that was not fetched because the program was cancelled',
@@ -154,6 +176,11 @@ test('the text is not longer than requested even if each part is cut and incompl
   const result = exampleResult({
     ...{ stdout: long, stderr: long, valueText: long, displays: [{ 'text/plain': long }] },
     truncated: ['stdout', 'stderr', 'logs', 'value', 'displays', 'files'],
+    missingFiles: missingReasons.map((reason) => ({
+      reason,
+      count: 9,
+      paths: Array(10).fill('x'.repeat(4000)),
+    })),
     outcome: { kind: 'limit-exceeded', limit: 'processes', allowed: 1_000_000 },
   })
   for (const charsMax of [1000, 30_000]) assert.ok(result.toText({ charsMax }).length <= charsMax)

@@ -91,7 +91,7 @@ describe('files are returned however the run ended', () => {
 
 test('a cancelled run returns no files, and reports that', async () => {
   const controller = new AbortController()
-  const { outcome, files, truncated } = await guests.run({
+  const { outcome, files, truncated, missingFiles } = await guests.run({
     ...shell,
     code: 'echo kept > kept.txt; echo ready; sleep 60',
     collect: ['kept.txt'],
@@ -101,10 +101,54 @@ test('a cancelled run returns no files, and reports that', async () => {
   assert.deepEqual(outcome, { kind: 'cancelled' })
   assert.deepEqual(files, {})
   assert.deepEqual(truncated, ['files'])
+  assert.deepEqual(missingFiles, [{ reason: 'ended', count: 0, paths: [] }])
+})
+
+test('each reason why files are missing is given, with the number of files and some of their names', async () => {
+  const { files, truncated, missingFiles } = await guests.run({
+    ...shell,
+    code: `echo 1 > kept; echo 1 > closed; chmod 0 closed; mkdir -m 0 locked; mkdir listed; echo 1 > listed/a; chmod 444 listed
+printf 1 > $'b\\xff'; mkfifo pipe; ln -s kept link; for n in $(seq 12); do ln -s kept "n$n"; done; head -c 2000 /dev/zero > large
+mkdir -p "deep/$(printf 'd/%.0s' $(seq 70))"`,
+    collect: ['**'],
+    limits: { resultBytes: 1000 },
+  })
+  assert.deepEqual([Object.keys(files), truncated], [['kept'], ['files']])
+  const found = Object.fromEntries(missingFiles.map(({ reason, count, paths }) => [reason, { count, paths }]))
+  assert.deepEqual([...(found['permission']?.paths ?? [])].toSorted(), ['closed', 'listed/a', 'locked'])
+  assert.deepEqual(found['name'], { count: 1, paths: ['b\u{FFFD}'] })
+  assert.deepEqual([found['kind']?.count, found['kind']?.paths.length], [14, 10])
+  assert.deepEqual(found['size'], { count: 1, paths: ['large'] })
+  assert.match(found['path']?.paths.join() ?? '', /^deep\/(d\/)+d$/)
+  assert.equal(Object.keys(found).length, 5)
+})
+
+test('links and pipes are not collected, which does not make the files incomplete', async () => {
+  const { files, truncated, missingFiles, toText } = await collectMixed(['pipe', 'link/a'])
+  assert.deepEqual([files, truncated], [{}, []])
+  assert.deepEqual(missingFiles, [{ reason: 'kind', count: 2, paths: ['pipe', 'link/a'] }])
+  assert.match(toText, /"pipe" and "link\/a" are not regular files\./)
+  const unasked = await collectMixed(['other'])
+  assert.deepEqual(unasked.missingFiles, [])
+})
+
+async function collectMixed(collect: readonly string[]) {
+  const result = await guests.run({ ...shell, code: 'mkfifo pipe; mkdir d; ln -s d link; : > d/a', collect })
+  return { ...result, toText: result.toText() }
+}
+
+test('executable files and empty folders are named', async () => {
+  const { files, executables, folders, missingFiles } = await guests.run({
+    ...shell,
+    code: 'mkdir -p a/empty b .c; : > a/run.sh; : > a/plain; chmod 755 a/run.sh; : > b/x; rm b/x',
+    collect: ['a', 'b', '**'],
+  })
+  assert.deepEqual(Object.keys(files), ['a/plain', 'a/run.sh'])
+  assert.deepEqual([executables, folders, missingFiles], [['a/run.sh'], ['a/empty', 'b'], []])
 })
 
 test('a file that does not fit into resultBytes is left out completely, and the others are returned', async () => {
-  const { files, truncated } = await guests.run({
+  const { files, truncated, missingFiles } = await guests.run({
     ...shell,
     code: 'head -c 600 /dev/zero > a; head -c 600 /dev/zero > b; head -c 400 /dev/zero > c; : > d',
     collect: ['?'],
@@ -119,10 +163,11 @@ test('a file that does not fit into resultBytes is left out completely, and the 
     ],
   )
   assert.deepEqual(truncated, ['files'])
+  assert.deepEqual(missingFiles, [{ reason: 'size', count: 1, paths: ['b'] }])
 })
 
 test('of more than 10 000 files the first 10 000 are returned', async () => {
-  const { files, truncated } = await guests.run({
+  const { files, truncated, missingFiles } = await guests.run({
     ...python,
     code: "for n in range(10_050): open(f'f{n:05}', 'w').close()",
     collect: ['f*'],
@@ -130,6 +175,10 @@ test('of more than 10 000 files the first 10 000 are returned', async () => {
   const paths = Object.keys(files)
   assert.deepEqual([paths.length, paths[0], paths.at(-1)], [10_000, 'f00000', 'f09999'])
   assert.deepEqual(truncated, ['files'])
+  assert.deepEqual(
+    missingFiles.map(({ reason, count, paths: [first] }) => [reason, count, first]),
+    [['count', 50, 'f10000']],
+  )
 })
 
 test('16 MiB of input files are returned unchanged', async () => {

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { errorTable } from '../../core/errors/errors.ts'
 import { limitNames } from '../../core/limits.ts'
+import { missingReasons } from '../../core/missing-files.ts'
 import { runtimeNames } from '../../core/request.ts'
 import { contextLanguages } from '../../core/work.ts'
 import { sandboxFields } from '../../engine/open-sandbox.ts'
@@ -124,6 +125,11 @@ const runResult = z.strictObject({
   valueText: z.string().optional(),
   displays: z.array(texts),
   files: z.record(z.string(), z.strictObject({ mime: z.string(), base64: z.string() })),
+  executables: z.array(z.string()),
+  folders: z.array(z.string()),
+  missingFiles: z.array(
+    z.strictObject({ reason: z.enum(missingReasons), count, paths: z.array(z.string()).max(10) }),
+  ),
   logs: z.array(z.strictObject({ level: z.string(), text: z.string(), atMs: count })),
   stdout: z.string(),
   stderr: z.string(),

@@ -1,5 +1,6 @@
 /** Turns evidence into the result that every adapter shows. */
 import type { LimitName, Limits } from '../../core/limits.ts'
+import { isIncomplete } from '../../core/missing-files.ts'
 import type { Protection } from '../../core/protection.ts'
 import type { Interpreter } from '../../core/receipt.ts'
 import type { RuntimeName } from '../../core/request.ts'
@@ -32,10 +33,13 @@ export function writeResult(facts: RunFacts, { exit, collected, start }: LeasedE
         }),
     displays: claims.displays,
     files: collected.files,
+    executables: collected.executables,
+    folders: collected.folders,
+    missingFiles: collected.missing,
     logs: claims.logs,
     stdout: exit.stdout,
     stderr: exit.stderr,
-    truncated: collected.isComplete ? exit.truncated : [...exit.truncated, 'files'],
+    truncated: isIncomplete(collected.missing) ? [...exit.truncated, 'files'] : exit.truncated,
     usage: {
       wallMs: exit.wallMs,
       cpuMs: exit.cpuMs,

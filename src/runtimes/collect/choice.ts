@@ -1,43 +1,48 @@
 /** Chooses the files to collect: those that match, as many as fit. */
 import type { Deadline } from './deadline.ts'
 import type { ListedEntry, ListedFile } from './listing.ts'
+import type { MissingLog } from './missing-log.ts'
 import type { Pattern } from './pattern.ts'
 
 const filesMax = 10_000
 
-export interface Listing {
-  readonly entries: Iterable<ListedEntry>
-  /** Whether all files were checked. */
-  readonly isComplete: boolean
-}
-
 export interface Choice {
+  /** Sorted by path. */
   readonly files: readonly ListedFile[]
-  readonly isComplete: boolean
+  /** Empty folders, sorted. */
+  readonly folders: readonly string[]
 }
 
-/** The matching files, sorted by path. Matching has a deadline and lets the host's event loop turn. */
+/** What matches. Matching has a deadline and lets the host's event loop turn. */
 export async function chooseFiles(
-  listing: Listing,
+  entries: Iterable<ListedEntry>,
   patterns: readonly Pattern[],
-  deadline: Deadline,
+  { deadline, missing }: { readonly deadline: Deadline; readonly missing: MissingLog },
 ): Promise<Choice> {
   const files: ListedFile[] = []
-  let { isComplete } = listing
-  for (const { path, bytes, isNameable } of listing.entries) {
-    let isWanted = false
+  const folders: string[] = []
+  const giveUp = (): Choice => {
+    missing.add(deadline.missingReason)
+    return { files: [], folders: [] }
+  }
+  for (const { type, reason, isNameable, ...file } of entries) {
+    // Anything may be in a folder that cannot be read.
+    let isWanted = type === 'unlisted'
     for (const { matches } of patterns) {
-      // Before each pattern: all of them together may take a second for one path.
-      if (deadline.isDue && (await deadline.isOver())) return { files: [], isComplete: false }
-      isWanted = matches(path)
       if (isWanted) break
+      // Before each pattern: all of them together may take a second for one path.
+      if (deadline.isDue && (await deadline.isOver())) return giveUp()
+      isWanted = matches(file.path)
     }
     if (!isWanted) continue
-    if (isNameable) files.push({ path, bytes })
-    else isComplete = false
+    if (reason !== undefined) missing.add(reason, file.path)
+    else if (type === 'other') missing.add('kind', file.path)
+    else if (!isNameable) missing.add('name', file.path)
+    else if (type === 'file') files.push(file)
+    else folders.push(file.path)
   }
   const sorted = await sortInTurns(files, deadline)
-  return sorted === undefined ? { files: [], isComplete: false } : { files: sorted, isComplete }
+  return sorted === undefined ? giveUp() : { files: sorted, folders: folders.slice(0, filesMax).toSorted() }
 }
 
 /** As many as are sorted without a look at the deadline. All at once would block the event loop for a twentieth of a second. */
@@ -89,15 +94,19 @@ function byPath(one: ListedFile, other: ListedFile): number {
 
 /** Omits whole files that do not fit. A smaller file after one of those may still fit. */
 export function fitToLimits(
-  { files, isComplete }: Choice,
+  files: readonly ListedFile[],
   bytesMax: number,
-): { readonly wanted: readonly ListedFile[]; readonly isComplete: boolean } {
+  missing: MissingLog,
+): readonly ListedFile[] {
   let bytesLeft = bytesMax
   const wanted: ListedFile[] = []
   for (const file of files) {
-    if (file.bytes > bytesLeft || wanted.length === filesMax) continue
-    bytesLeft -= file.bytes
-    wanted.push(file)
+    if (wanted.length === filesMax) missing.add('count', file.path)
+    else if (file.bytes > bytesLeft) missing.add('size', file.path)
+    else {
+      bytesLeft -= file.bytes
+      wanted.push(file)
+    }
   }
-  return { wanted, isComplete: isComplete && wanted.length === files.length }
+  return wanted
 }

@@ -7,11 +7,13 @@ import type { Clock } from '../../core/clock.ts'
 import type { Reservation } from '../../core/host-account.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Cell } from '../../jail/cell/cell.ts'
+import type { MissingFiles, MissingReason } from '../../core/missing-files.ts'
 import { Blocks } from '../../result/blocks.ts'
 import { chooseFiles, fitToLimits } from './choice.ts'
 import { Deadline } from './deadline.ts'
 import { FileReceiver, decodeListing, encodeWanted, isWholeListing } from './listing.ts'
 import type { ListedFile } from './listing.ts'
+import { MissingLog } from './missing-log.ts'
 import { parsePattern } from './pattern.ts'
 import type { Pattern } from './pattern.ts'
 import { runCollector } from './run-collector.ts'
@@ -20,8 +22,11 @@ import type { CollectGround } from './run-collector.ts'
 export interface CollectedFiles {
   /** By path relative to /workspace, sorted. The paths are guest text. */
   readonly files: Readonly<Record<string, Uint8Array>>
-  /** Whether all matching files were collected. */
-  readonly isComplete: boolean
+  /** Those of the files that their owner may execute. */
+  readonly executables: readonly string[]
+  /** Matching folders that are empty, sorted. */
+  readonly folders: readonly string[]
+  readonly missing: readonly MissingFiles[]
 }
 
 export interface CollectContext {
@@ -33,9 +38,13 @@ export interface CollectContext {
   readonly room?: Reservation | undefined
 }
 
-export const noFiles: CollectedFiles = { files: {}, isComplete: true }
+export const noFiles: CollectedFiles = { files: {}, executables: [], folders: [], missing: [] }
 /** The cell ended before any file could be collected. */
-export const lostFiles: CollectedFiles = { files: {}, isComplete: false }
+export const lostFiles: CollectedFiles = { ...noFiles, missing: [unknown('ended')] }
+
+function unknown(reason: MissingReason): MissingFiles {
+  return { reason, count: 0, paths: [] }
+}
 
 /** Ordinary trees take milliseconds; on a heavily overloaded machine they took 4 s. */
 const collectMs = 10_000
@@ -52,21 +61,33 @@ export async function collectFiles(
   { ground, limits, clock, signal, room }: CollectContext,
 ): Promise<CollectedFiles> {
   const deadline = new Deadline(collectMs, clock, signal)
+  const missing = new MissingLog()
   try {
     await deadline.race(cell.killGuests())
-    if (await deadline.isOver()) return lostFiles
+    if (await deadline.isOver()) return { ...noFiles, missing: [unknown(deadline.missingReason)] }
     const patterns = texts.flatMap(parsePattern)
     const listed = await listFiles(cell, patterns, { ground, deadline })
-    const listing = { entries: decodeListing(listed), isComplete: isWholeListing(listed) }
-    const choice = await chooseFiles(listing, patterns, deadline)
-    const { wanted, isComplete } = fitToLimits(choice, limits.resultBytes)
+    // The names of what is listed are bounded, too.
+    if (!isWholeListing(listed)) missing.add((await deadline.isOver()) ? deadline.missingReason : 'count')
+    const chosen = await chooseFiles(decodeListing(listed), patterns, { deadline, missing })
+    const wanted = fitToLimits(chosen.files, limits.resultBytes, missing)
     const bytes = wanted.reduce((sum, file) => sum + file.bytes, 0)
-    if (room?.tryGrow(formsOfFile * bytes) === false) return lostFiles
+    if (room?.tryGrow(formsOfFile * bytes) === false) {
+      for (const { path } of wanted) missing.add('room', path)
+      return { ...noFiles, folders: chosen.folders, missing: missing.list }
+    }
     const receiver = new FileReceiver(wanted)
     if (wanted.length > 0) await readFiles(cell, receiver, { wanted, ground, deadline })
+    for (const [path, reason] of receiver.unread) missing.add(reason, path)
+    const isOver = await deadline.isOver()
+    for (const { path } of receiver.rest) missing.add(isOver ? deadline.missingReason : 'changed', path)
+    const files = Object.fromEntries(receiver.files)
+    const executables = wanted.filter(({ path, isExecutable }) => isExecutable && Object.hasOwn(files, path))
     return {
-      files: Object.fromEntries(receiver.files),
-      isComplete: isComplete && receiver.files.length === wanted.length,
+      files,
+      executables: executables.map(({ path }) => path),
+      folders: chosen.folders,
+      missing: missing.list,
     }
   } finally {
     deadline.cancel()

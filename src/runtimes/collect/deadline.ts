@@ -1,5 +1,6 @@
 /** Bounds how long work may take in total, and how long it may block the event loop. */
 import type { Clock } from '../../core/clock.ts'
+import type { MissingReason } from '../../core/missing-files.ts'
 import { loopTurns } from '../channel/loop-turns.ts'
 
 /** How often work checks whether the turn of the event loop, which all runs share, is over. */
@@ -26,6 +27,11 @@ export class Deadline {
 
   get leftMs(): number {
     return Math.max(1, Math.ceil(this.#end - this.#clock.now()))
+  }
+
+  /** Why files are missing once it is over. */
+  get missingReason(): MissingReason {
+    return this.#signal?.aborted === true ? 'ended' : 'time'
   }
 
   /** The result of the work, or undefined if it took too long. */

@@ -3,38 +3,65 @@
  * messages.
  */
 import { isUtf8 } from 'node:buffer'
+import { constants } from 'node:fs'
+import { constants as os } from 'node:os'
 
+import type { MissingReason } from '../../core/missing-files.ts'
 import { PayloadWriter } from '../../jail/launch/frames.ts'
 
 export interface ListedFile {
   readonly path: string
   readonly bytes: number
+  readonly isExecutable: boolean
 }
 
 /** A result cannot name a file whose name is not UTF-8. Its `path` is only an approximation. */
 export interface ListedEntry extends ListedFile {
+  /** `other`: a link, pipe, socket or device. */
+  readonly type: 'file' | 'empty-folder' | 'other' | 'unlisted'
   readonly isNameable: boolean
+  /** Why it could not be listed. */
+  readonly reason?: MissingReason
 }
 
-const headBytes = 12
+const headBytes = 16
 const depthMax = 64
 const pathBytesMax = 4096
 /** Stands for bytes that are not UTF-8, and may be in a name itself. */
 const replacement = '\uFFFD'
+const { S_IFDIR, S_IFMT, S_IFREG, S_IXUSR } = constants
+const { EACCES, E2BIG, ENAMETOOLONG, EPERM } = os.errno
 
-/** Yields files one by one, so that the reader of a long listing can let the event loop turn. */
+/** Yields entries one by one, so that the reader of a long listing can let the event loop turn. */
 export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   for (let at = 0; at + headBytes <= listed.length;) {
     const bytes = Number(listed.readBigUInt64LE(at))
-    const length = listed.readUInt32LE(at + 8)
+    const mode = listed.readUInt32LE(at + 8)
+    const length = listed.readUInt32LE(at + 12)
     const from = at + headBytes
     at = from + length
     if (length === 0 || length >= pathBytesMax || at > listed.length) return
     // There may be a hundred thousand: a buffer for each would take more memory than all of their names.
     const path = listed.toString('utf8', from, at)
     const isNameable = !path.includes(replacement) || isUtf8(listed.subarray(from, at))
-    if (isInside(path)) yield { path, bytes, isNameable }
+    const isExecutable = (mode & S_IXUSR) !== 0
+    if (mode === 0) {
+      if (path === '.' || isInside(path))
+        yield { path, bytes: 0, isExecutable, type: 'unlisted', isNameable, reason: reasonOf(bytes) }
+    } else if (isInside(path)) yield { path, bytes, isExecutable, type: typeOf(mode), isNameable }
   }
+}
+
+function typeOf(mode: number): ListedEntry['type'] {
+  const type = mode & S_IFMT
+  if (type === S_IFREG) return 'file'
+  return type === S_IFDIR ? 'empty-folder' : 'other'
+}
+
+function reasonOf(errno: number): MissingReason {
+  if (errno === EACCES || errno === EPERM) return 'permission'
+  if (errno === ENAMETOOLONG) return 'path'
+  return errno === E2BIG ? 'count' : 'changed'
 }
 
 /** Whether the listing is complete: then its last entry is empty. */
@@ -52,16 +79,19 @@ function isInside(path: string): boolean {
 }
 
 /** The files to read: the input of the collector's task `read`. */
-export function encodeWanted(files: readonly ListedFile[]): Buffer {
+export function encodeWanted(files: readonly WantedFile[]): Buffer {
   const payload = new PayloadWriter()
   for (const { path, bytes } of files) payload.u64(bytes).bytes(Buffer.from(path))
   return payload.finish()
 }
 
+type WantedFile = Pick<ListedFile, 'path' | 'bytes'>
+
 /** Receives the contents of files in the requested order. Allocates exactly the listed size for each. */
 export class FileReceiver {
   readonly files: [path: string, content: Uint8Array][] = []
-  readonly #wanted: readonly ListedFile[]
+  readonly unread: [path: string, reason: MissingReason][] = []
+  readonly #wanted: readonly WantedFile[]
   #index = 0
   readonly #word = Buffer.alloc(4)
   #wordBytes = 0
@@ -70,8 +100,13 @@ export class FileReceiver {
   #used = 0
   #pieceBytesLeft = 0
 
-  constructor(wanted: readonly ListedFile[]) {
+  constructor(wanted: readonly WantedFile[]) {
     this.#wanted = wanted
+  }
+
+  /** The files about which nothing has arrived, or only a part. */
+  get rest(): readonly WantedFile[] {
+    return this.#wanted.slice(this.#index)
   }
 
   push(bytes: Buffer): void {
@@ -103,12 +138,16 @@ export class FileReceiver {
     if (file === undefined) return
     if (this.#content === undefined) {
       if (word === 0) this.#content = Buffer.allocUnsafeSlow(file.bytes)
-      else this.#index++
+      else {
+        this.unread.push([file.path, reasonOf(word)])
+        this.#index++
+      }
       this.#used = 0
     } else if (word > 0) this.#pieceBytesLeft = word
     else {
       // Drops a file that is shorter than listed.
       if (this.#used === file.bytes) this.files.push([file.path, this.#content])
+      else this.unread.push([file.path, 'changed'])
       this.#content = undefined
       this.#index++
     }

@@ -49,7 +49,7 @@ export class SnippetThread {
 
   /** Calls `compile` while the thread starts, because both take time. Throws WORKER_LOST, RUNTIME_UNAVAILABLE. */
   constructor(compile: () => Promise<EngineModule>, { isForOne = false }: ThreadOptions = {}) {
-    requireGuestFile()
+    requireSurroundings()
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = startWorker({ port: port2, isForOne }, port1)
@@ -143,7 +143,12 @@ export class SnippetThread {
   }
 }
 
-function requireGuestFile(): void {
+function requireSurroundings(): void {
+  if (!('WebAssembly' in globalThis))
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: 'Snippets need WebAssembly, which is switched off in this process.',
+      hint: 'Start Node without `--jitless`.',
+    })
   if (existsSync(guestFile)) return
   throw new LazaretError('RUNTIME_UNAVAILABLE', {
     detail: 'The program of snippet threads is missing.',

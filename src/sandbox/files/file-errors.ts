@@ -4,7 +4,7 @@ import { getSystemErrorName } from 'node:util'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { ErrorCode } from '../../core/errors/errors.ts'
 import type { FileExit } from './file-process.ts'
-import { describePath } from './guest-path.ts'
+import { describePath } from '../../core/shown-path.ts'
 
 /** Any other errno means that the kernel refused. */
 const codes: Readonly<Record<string, ErrorCode>> = {

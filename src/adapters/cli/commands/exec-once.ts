@@ -1,10 +1,12 @@
 /** Runs one command in a new sandbox, and prints its result. */
 import { LazaretError } from '../../../core/errors/errors.ts'
+import type { MissingFiles } from '../../../core/missing-files.ts'
+import { isIncomplete } from '../../../core/missing-files.ts'
 import type { Limits } from '../../../core/limits.ts'
 import { createLazaret } from '../../../engine/lazaret.ts'
 import { resolveSandboxLimits } from '../../../policy/sandbox-limits.ts'
 import type { LazaretOptions } from '../../../engine/options/options.ts'
-import type { CollectedFiles } from '../../../runtimes/collect/collect-files.ts'
+import { type CollectedFiles, noFiles } from '../../../runtimes/collect/collect-files.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import type { ExecOptions, ExecResult } from '../../../sandbox/types.ts'
 import { collectFromSandbox } from '../output/collect-from-sandbox.ts'
@@ -21,6 +23,7 @@ import { toFilesDocument } from '../../../result/run-result.ts'
 import { printJson } from '../output/print-json.ts'
 import {
   describeClamped,
+  describeMissing,
   describeNetwork,
   describeTouched,
   describeTruncated,
@@ -46,22 +49,23 @@ export async function execOnce(exec: ExecOnce): Promise<number> {
   const { limits, clamped } = resolveSandboxLimits(supplies.limits, exec.engineOptions)
   const { result, collected, lowered } = await exec.duringRun(() => perform(exec, limits, output))
   const { outcome } = result
-  const files = collected?.files ?? {}
-  const cut = collected?.isComplete === false ? (['files'] as const) : []
-  const truncated = [...result.truncated, ...cut]
-  const written = folder === null ? undefined : await writeOutputs({ files, displays: [] }, folder)
+  const { files, executables, folders, missing: missingFiles } = collected ?? noFiles
+  const brought = { files, executables, folders, missingFiles }
+  const truncated = [...result.truncated, ...(isIncomplete(missingFiles) ? (['files'] as const) : [])]
+  const written = folder === null ? undefined : await writeOutputs({ ...brought, displays: [] }, folder)
   if (flags.json === true)
-    printJson({ ...result, truncated, ...(collected && { files: toFilesDocument(files) }) })
+    printJson({
+      ...result,
+      truncated,
+      ...(collected && { ...brought, files: toFilesDocument(files) }),
+    })
   else
     printEnd(
-      { ...result, truncated, clamped: [...new Set([...clamped, ...lowered])] },
+      { ...result, truncated, missingFiles, clamped: [...new Set([...clamped, ...lowered])] },
       output,
       exec.engineOptions,
     )
-  for (const line of [
-    ...describeUnmatched(supplies.collect, { files, truncated }),
-    ...(written?.lines ?? []),
-  ])
+  for (const line of [...describeUnmatched(supplies.collect, brought), ...(written?.lines ?? [])])
     output.printLine('stderr', `lazaret: ${line}`)
   if (outcome.kind === 'cancelled') signal.throwIfAborted()
   return exitCodeWith(written, exitCodeOf(outcome))
@@ -126,14 +130,16 @@ interface Ended extends Pick<
   'outcome' | 'stdout' | 'stderr' | 'isolation' | 'touched' | 'receipt'
 > {
   readonly truncated: readonly string[]
+  readonly missingFiles: readonly MissingFiles[]
   readonly clamped: readonly string[]
 }
 
 function printEnd(ended: Ended, output: GuestOutput, { ceilings }: LazaretOptions): void {
-  const { outcome, truncated, clamped, touched } = ended
+  const { outcome, truncated, missingFiles, clamped, touched } = ended
   output.end()
   const remarks = [
     ...describeTruncated(truncated),
+    ...describeMissing(missingFiles),
     ...describeClamped(clamped),
     ...describeNetwork(ended),
     ...(outcome.kind === 'completed' ? describeTouched(touched) : []),

@@ -47,7 +47,25 @@ export class OutputFolder implements AsyncDisposable {
   }
 
   /** Why the file could not be written, or undefined. */
-  async write(path: string, content: Uint8Array): Promise<string | undefined> {
+  write(path: string, content: Uint8Array, isExecutable = false): Promise<string | undefined> {
+    const mode = isExecutable ? 0o755 : 0o644
+    return this.#place(path, (folder, name) =>
+      replaceFile(below(folder, name), below(folder, temporaryName()), { content, mode }),
+    )
+  }
+
+  /** Why the folder could not be made, or undefined. One that is there stays. */
+  makeFolder(path: string): Promise<string | undefined> {
+    return this.#place(path, async (folder, name) => {
+      await (await openFolder(folder, name)).close()
+      return undefined
+    })
+  }
+
+  async #place(
+    path: string,
+    put: (folder: FileHandle, name: string) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
     const parts = path.split('/')
     if (parts.some((part) => /^\.{0,2}$/.test(part) || part.includes('\0')))
       return 'not a path below the folder'
@@ -66,7 +84,7 @@ export class OutputFolder implements AsyncDisposable {
       const real = join(await readlink(below(folder, '')), name)
       if (leadsToPackages(real)) return inPackages
       if (isProtected(real, this.#protectedPaths)) return 'lazaret itself uses the files there'
-      return await replaceFile(below(folder, name), below(folder, temporaryName()), content)
+      return await put(folder, name)
     } catch (error) {
       return describeSystemError(error) ?? String(error)
     } finally {
@@ -83,12 +101,12 @@ export class OutputFolder implements AsyncDisposable {
 async function replaceFile(
   path: string,
   temporary: string,
-  content: Uint8Array,
+  { content, mode }: { readonly content: Uint8Array; readonly mode: number },
 ): Promise<string | undefined> {
   const existing = await lstat(path).catch(() => undefined)
   if (existing !== undefined && !existing.isFile()) return 'something that is not a regular file is there'
   try {
-    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
     try {
       await file.writeFile(content)
     } finally {

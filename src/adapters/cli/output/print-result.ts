@@ -6,7 +6,7 @@ import type { RunResult } from '../../../core/result.ts'
 import { paint } from './colour.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { GuestOutput } from './guest-output.ts'
-import { describeClamped, describeNetwork, describeTruncated } from './remarks.ts'
+import { describeClamped, describeMissing, describeNetwork, describeTruncated } from './remarks.ts'
 import { showWhole, toSingleLine } from './terminal-text.ts'
 import { pictureTypes } from './write-outputs.ts'
 
@@ -53,7 +53,7 @@ export function describeExtras(
   result: RunResult,
   { arePicturesWritten }: Omit<PrintOptions, 'ceilings'>,
 ): string[] {
-  const { displays, truncated, receipt } = result
+  const { displays, truncated, missingFiles, receipt } = result
   const types = displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain')
   const rich = new Set(types.filter((type) => !arePicturesWritten || !pictureTypes.has(type)))
   const places = [...rich].some((type) => pictureTypes.has(type)) ? '--output-dir or --json' : '--json'
@@ -62,6 +62,7 @@ export function describeExtras(
       ? [`the program displayed ${toSingleLine([...rich].join(', '))}; use ${places} to get it.`]
       : []),
     ...describeTruncated(truncated),
+    ...describeMissing(missingFiles),
     ...describeClamped(receipt.clamped),
     ...describeNetwork(result),
   ]

@@ -1,4 +1,5 @@
 /** Remarks that a person would otherwise miss, about a run or a command: one line each, or none. */
+import { type MissingFiles, sayMissing } from '../../../core/missing-files.ts'
 import { describeRefusals } from '../../../core/network.ts'
 import type { RunResult } from '../../../core/result.ts'
 import { failedWithoutNetwork, mayHaveNeededPort } from '../../../result/lack-of-network.ts'
@@ -6,8 +7,14 @@ import type { Ended } from '../../../result/lack-of-network.ts'
 import type { ExecResult } from '../../../sandbox/types.ts'
 import { toSingleLine } from './terminal-text.ts'
 
+/** Files are not among them: `describeMissing` says why each is missing. */
 export function describeTruncated(truncated: readonly string[]): string[] {
-  return truncated.length === 0 ? [] : [`cut short at its limit: ${truncated.join(', ')}.`]
+  const cut = truncated.filter((part) => part !== 'files')
+  return cut.length === 0 ? [] : [`cut short at its limit: ${cut.join(', ')}.`]
+}
+
+export function describeMissing(missing: readonly MissingFiles[]): string[] {
+  return missing.map((files) => `not collected: ${sayMissing(files)}`)
 }
 
 export function describeClamped(clamped: readonly string[]): string[] {
@@ -40,8 +47,8 @@ export function describeNetwork(ended: Ended): string[] {
 /** A pattern with a typo matches nothing, and is still valid. */
 export function describeUnmatched(
   collect: readonly string[] | undefined,
-  { files, truncated }: Pick<RunResult, 'files' | 'truncated'>,
+  { files, folders, missingFiles }: Pick<RunResult, 'files' | 'folders' | 'missingFiles'>,
 ): string[] {
-  if (collect === undefined || Object.keys(files).length > 0 || truncated.includes('files')) return []
+  if (collect === undefined || Object.keys(files).length + folders.length + missingFiles.length > 0) return []
   return [`nothing matched --collect ${toSingleLine(collect.join(', '))}.`]
 }

@@ -30,17 +30,20 @@ export const cannotCreateExitCode = 73
 const namedMax = 50
 
 /** The parts of a result that are written; a command has no displays. */
-type Outputs = Pick<RunResult, 'displays' | 'files'>
+type Outputs = Pick<RunResult, 'displays' | 'files' | 'executables' | 'folders'>
 
 export async function writeOutputs(result: Outputs, folder: OutputFolder): Promise<WrittenOutputs> {
   const written: string[] = []
   const failed: string[] = []
-  for (const [path, content] of [...Object.entries(result.files), ...namePictures(result)]) {
+  const executables = new Set(result.executables)
+  const note = (path: string, problem: string | undefined): void => {
     const shown = toSingleLine(`${folder.path}/${path}`)
-    const problem = await folder.write(path, content)
     if (problem === undefined) written.push(`wrote ${shown}`)
     else failed.push(`could not write ${shown}: ${problem}.`)
   }
+  for (const [path, content] of [...Object.entries(result.files), ...namePictures(result)])
+    note(path, await folder.write(path, content, executables.has(path)))
+  for (const path of result.folders) note(`${path}/`, await folder.makeFolder(path))
   return { lines: [...shorten(written), ...shorten(failed)], isComplete: failed.length === 0 }
 }
 
@@ -50,7 +53,10 @@ export function exitCodeWith(written: WrittenOutputs | undefined, exitCode: numb
 }
 
 /** `display-1.png`, `display-2.svg`, in the order of display; names of collected files are skipped. */
-export function namePictures({ displays, files }: Outputs): [path: string, content: Uint8Array][] {
+export function namePictures({
+  displays,
+  files,
+}: Pick<Outputs, 'displays' | 'files'>): [path: string, content: Uint8Array][] {
   const named: [string, Uint8Array][] = []
   let number = 0
   for (const bundle of displays) {

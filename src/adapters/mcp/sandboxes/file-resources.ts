@@ -7,7 +7,7 @@ import { posix } from 'node:path'
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { findImage } from '../../../result/images.ts'
-import { showPath } from '../../../sandbox/files/guest-path.ts'
+import { showPath } from '../../../core/shown-path.ts'
 import type { Hold } from '../held-result.ts'
 import type { ClientSandboxes } from './client-sandboxes.ts'
 

@@ -1,7 +1,7 @@
 /** The implementations of the sandbox tools: each performs one call of a client. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
-import { showPath } from '../../../sandbox/files/guest-path.ts'
+import { showPath } from '../../../core/shown-path.ts'
 import { describeCode, describeCommand } from './describe-sandbox-work.ts'
 import { contextOf } from './context-calls.ts'
 import { linksTo, pictureOf } from './file-resources.ts'

@@ -3,7 +3,7 @@ import type { ParsedTarEntry, TarHeader } from 'modern-tar'
 
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { takeRests } from '../../../runtimes/channel/loop-turns.ts'
-import { describePath } from '../guest-path.ts'
+import { describePath } from '../../../core/shown-path.ts'
 import { guardTar } from './tar-guard.ts'
 import type { TarBounds } from './tar-guard.ts'
 import { TarPaths, parseLinkTarget, parseTarPath } from './tar-names.ts'

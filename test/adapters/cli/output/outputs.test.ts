@@ -1,6 +1,6 @@
 /** `--collect` and `--output-dir`, from the command line to the files. */
 import assert from 'node:assert/strict'
-import { readFile, readdir, symlink, writeFile } from 'node:fs/promises'
+import { readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -51,8 +51,11 @@ test('only regular files of a command are returned, and the others are reported'
     JSON.parse((await runCli(['exec', '--json', '--collect', '**', '--', code])).stdout)
   const mixed = await collect('echo x > a; ln -s a b; ln -s /etc c; mkfifo d; : > e; echo x > .f')
   assert.deepEqual([Object.keys(mixed.files), mixed.truncated], [['a', 'e'], []])
-  const closed = await collect('mkdir -m 0 closed; echo x > a')
-  assert.deepEqual([Object.keys(closed.files), closed.truncated], [['a'], ['files']])
+  assert.deepEqual(mixed.missingFiles, [{ reason: 'kind', count: 3, paths: ['b', 'c', 'd'] }])
+  const closed = await collect('mkdir -m 0 closed; echo x > a; echo x > b; chmod 0 b')
+  assert.deepEqual([Object.keys(closed.files), closed.folders], [['a'], []])
+  assert.deepEqual(closed.truncated, ['files'])
+  assert.deepEqual(closed.missingFiles, [{ reason: 'permission', count: 2, paths: ['closed', 'b'] }])
 })
 
 test('--collect without a folder for the files is refused before anything runs', async () => {
@@ -102,6 +105,22 @@ test('file names are printed as one harmless line each, up to a readable number'
   assert.equal((await readdir(join(folder.path, 'got'))).length, 101)
 })
 
+for (const [command, before] of [
+  ['run', ['-l', 'shell', '-e']],
+  ['exec', ['--']],
+] as const)
+  test(`${command}: executable files and empty folders are so in the output folder`, async () => {
+    await using folder = await createTemporaryFolder()
+    const code = 'mkdir -p d/empty; : > d/run.sh; chmod +x d/run.sh; : > plain'
+    const args = [command, '--collect', '**', '--output-dir', 'got', ...before, code]
+    const { stderr, exitCode } = await runCli(args, { cwd: folder.path })
+    assert.equal(exitCode, 0, stderr)
+    const modeOf = async (path: string) => (await stat(join(folder.path, 'got', path))).mode & 0o777
+    assert.deepEqual([await modeOf('d/run.sh'), await modeOf('plain')], [0o755, 0o644])
+    assert.deepEqual(await readdir(join(folder.path, 'got/d/empty')), [])
+    assert.match(stderr, /^lazaret: wrote got\/d\/empty\/$/m)
+  })
+
 test('a file that cannot be written is named with the reason, and the exit code 0 becomes 73', async () => {
   await using folder = await createTemporaryFolder()
   await symlink('/nowhere', join(folder.path, 'report.json'))
@@ -118,7 +137,7 @@ test('files that were left out are reported', async () => {
   const code = 'head -c 20000000 /dev/zero > large; : > small'
   const args = ['exec', '--collect', '*', '--output-dir', 'got', '--', code]
   const { stderr } = await runCli(args, { cwd: folder.path })
-  assert.match(stderr, /cut short at its limit: files\./)
+  assert.match(stderr, /^lazaret: not collected: "large" does not fit into resultBytes\.$/m)
   assert.deepEqual(await readdir(join(folder.path, 'got')), ['small'])
 })
 
@@ -144,5 +163,5 @@ test('truncated files are not reported as missing', async () => {
     'head -c 65 /dev/zero > big',
   ]
   const { exitCode, stderr } = await runCli(args, { cwd: folder.path })
-  assert.deepEqual([exitCode, stderr], [0, 'lazaret: cut short at its limit: files.\n'])
+  assert.deepEqual([exitCode, stderr], [0, 'lazaret: not collected: "big" does not fit into resultBytes.\n'])
 })
