@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { listChildren } from './adopted-host.ts'
 import type { AdoptedHost } from './adopted-host.ts'
 import { listCgroups } from '../machine/leaks.ts'
-import { readPidNamespace } from '../machine/processes.ts'
+import { isDying, readPidNamespace } from '../machine/processes.ts'
 import type { HostProcess } from '../machine/processes.ts'
 
-/** All processes of a host must end within this time after it, however busy the machine is. */
+/** All processes of a host must be dying within this time after it, however busy the machine is. */
 export const deadMs = 1000
+/** Until then they must have ended, and what they held must be gone. */
+export const goneMs = 20_000
 
 /** The same pid in another pid namespace is a different process. */
 const ownPidNamespace = /\d+/.exec(readPidNamespace('self') ?? '')?.[0]
@@ -24,13 +26,21 @@ export function groupsOf(pid: number): RegExp {
  * deadline.
  */
 export async function untilAlone(host: AdoptedHost): Promise<number> {
-  const late = Promise.withResolvers<number>()
-  const timer = setTimeout(() => late.resolve(Number.NaN), deadMs)
-  const aloneUs = await Promise.race([host.alone, late.promise])
-  clearTimeout(timer)
-  if (!Number.isNaN(aloneUs)) return aloneUs / 1000
-  const left = listTree(host.adopterPid).map(describeProcess)
-  throw new Error(`${deadMs} ms after its host was killed there is still: ${left.join(', ')}`)
+  const killedAt = performance.now()
+  for (const [ms, counts] of [
+    [deadMs, (one: HostProcess) => !isDying(one)],
+    [goneMs, () => true],
+  ] as const) {
+    const late = Promise.withResolvers<number>()
+    const timer = setTimeout(() => late.resolve(Number.NaN), killedAt + ms - performance.now())
+    const aloneUs = await Promise.race([host.alone, late.promise])
+    clearTimeout(timer)
+    if (!Number.isNaN(aloneUs)) return aloneUs / 1000
+    const left = listTree(host.adopterPid).filter(counts).map(describeProcess)
+    if (left.length > 0)
+      throw new Error(`${ms} ms after its host was killed there is still: ${left.join(', ')}`)
+  }
+  return goneMs
 }
 
 /**

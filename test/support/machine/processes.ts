@@ -49,6 +49,29 @@ export function isDead({ state }: HostProcess): boolean {
   return state === 'Z' || state === 'X'
 }
 
+/**
+ * Whether the kernel has killed it. A busy machine may take seconds to run its end, and pid 1 of a namespace sleeps until all
+ * others there have ended.
+ */
+export function isDying({ pid }: HostProcess): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const flags = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6])
+    if ((flags & isExiting) !== 0) return true
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):\s*(\w+)$/gm)].map(([, mask]) =>
+      BigInt(`0x${mask}`),
+    )
+    return pending.some((mask) => (mask & killBit) !== 0n)
+  } catch {
+    return true // it is gone
+  }
+}
+
+/** PF_EXITING in the flags of proc_pid_stat(5): include/linux/sched.h. */
+const isExiting = 0x4
+const killBit = 1n << 8n
+
 /** All descendants. The cell's pid 1 adopts orphans of its cell. */
 export function listDescendants(ancestor: number): HostProcess[] {
   return descendantsAmong(listProcesses(), ancestor)

@@ -1,6 +1,6 @@
 /**
  * SIGKILL at random moments, to the host, to a launcher's stub or to a cell's pid 1, while several runs fork, write and
- * flood. Within a second nothing may be left of the host or cell that was struck.
+ * flood. Within a second everything of the host or cell that was struck must be dying, and then nothing is left.
  */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AdoptedHost, compileAdopt, listChildren } from '../hosts/adopted-host.ts'
 import {
   deadMs,
+  goneMs,
   describeProcess,
   groupsOf,
   listCellMounts,
@@ -21,7 +22,7 @@ import {
 } from '../hosts/dead-hosts.ts'
 import { eventually } from '../eventually.ts'
 import { listCgroups } from '../machine/leaks.ts'
-import { isAlive, readCgroups } from '../machine/processes.ts'
+import { findProcess, isAlive, isDying, readCgroups } from '../machine/processes.ts'
 import type { HostProcess } from '../machine/processes.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { takenBlocks } from '../machine/taken-blocks.ts'
@@ -162,7 +163,7 @@ class Arena implements AsyncDisposable {
     this.#record('host', early ? 'starting' : 'at work', aloneMs)
     this.#checkNews(host, 0)
     this.#dead.push(pid)
-    await eventually(() => listRunFiles(pid, this.#temporary).join(', ') || undefined, deadMs)
+    await eventually(() => listRunFiles(pid, this.#temporary).join(', ') || undefined, goneMs)
     assert.ok(takenBlocks(uidRange).length <= 1, `ids are still taken: ${takenBlocks(uidRange).join(', ')}`)
     assert.deepEqual(
       listCgroups(groupsOf(this.#survivorPid)).filter(isParent),
@@ -188,14 +189,18 @@ class Arena implements AsyncDisposable {
       if (!kill(chosen.pid)) continue // it ended by itself just now
       this.#losses++
       const struckAt = performance.now()
-      const left = (): string[] => [
-        ...cell.filter(isAlive).map(describeProcess),
-        ...listHolders(tokens).map((pid) => `process ${pid} with the token of the run`),
+      const left = (counts = (_one: HostProcess) => true): string[] => [
+        ...cell.filter((one) => isAlive(one) && counts(one)).map(describeProcess),
+        ...listHolders(tokens).flatMap((pid) => {
+          const one = findProcess(Number(pid))
+          return one !== undefined && counts(one) ? `process ${pid} with the token of the run` : []
+        }),
       ]
-      await eventually(() => left().join(', ') || undefined, deadMs)
+      await eventually(() => left((one) => !isDying(one)).join(', ') || undefined, deadMs)
+      await eventually(() => left().join(', ') || undefined, goneMs)
       this.#record(victim, moment, performance.now() - struckAt)
       const isOfCell = (path: string) => [...groups].some((group) => path.endsWith(group))
-      await eventually(() => listCgroups(/cell-/).filter(isOfCell).join(', ') || undefined, deadMs)
+      await eventually(() => listCgroups(/cell-/).filter(isOfCell).join(', ') || undefined, goneMs)
       return
     }
   }
