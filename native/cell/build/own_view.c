@@ -34,6 +34,9 @@ void step_open_lower(struct reader *record) {
   int tree = (int)syscall(SYS_open_tree, found, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
   check(tree, "take the lower layer of a view");
   check(close(found), "close the lower layer of a view");
+  /* Private: where the host's mounts are shared, what is attached to this one would appear on the host's as well. */
+  struct mount_attr attr = {.propagation = MS_PRIVATE};
+  check(syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof attr), "keep the lower layer of a view apart");
   keep_in_slot(slot, tree);
 }
 
