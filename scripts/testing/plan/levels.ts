@@ -80,6 +80,8 @@ const notWithoutNamespaces = [
   'test/jail/machine/live-ids.test.ts',
   ...['malformed-frames', 'step-failures'].map((name) => `test/jail/launch/${name}.test.ts`),
   'test/jail/view/refused-views.test.ts',
+  // It makes a namespace whose mounts are shared.
+  'test/jail/view/shared-mounts.test.ts',
   ...['zygote', 'zygote-guests', 'engine-forks'].map((name) => `test/jail/cell/${name}.test.ts`),
   'test-deep/',
 ]
