@@ -68,6 +68,29 @@ test('writing to a process that reads nothing is bounded', { skip, timeout }, as
   assert.equal((await first).statusCode, 204)
 })
 
+test(
+  'closing the input of a terminal that reads nothing is bounded as a write',
+  { skip, timeout },
+  async () => {
+    await using here = await serveHere()
+    await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
+    const tty = { columns: 80, rows: 24 }
+    await send(here.url, '/v1/sandboxes/box/processes', {
+      body: { command: 'exec sleep 86004', id: 'p', tty },
+    })
+    const first = open(here.url, `${sleeping}/stdin`, { body: { data: 'x'.repeat(1_300_000) } })
+    let code: unknown
+    while (code !== 'QUEUE_FULL')
+      code = (await send(here.url, `${sleeping}/stdin`, { body: { data: 'y' } })).json['code']
+    const close = await send(here.url, `${sleeping}/stdin`, { body: { close: true } })
+    assert.equal(close.json['code'], 'QUEUE_FULL')
+    const odd = await send(here.url, `${sleeping}/stdin`, { body: { close: 1 } })
+    assert.equal(odd.json['code'], 'INVALID_REQUEST')
+    await send(here.url, sleeping, { method: 'DELETE' })
+    assert.equal((await first).statusCode, 204)
+  },
+)
+
 test('a snippet that is ended with its server is not reported as a defect', { timeout }, async () => {
   let answer: Promise<Answer> | undefined
   const warnings: string[] = []

@@ -194,7 +194,12 @@ async function write(exchange: Exchange, api: Api): Promise<void> {
   if (typeof close !== 'boolean') throw invalid('close: must be true or false')
   if (data !== undefined || !close)
     await untilAborted(writeBounded(found, readBytes(data, 'data')), exchange.signal)
-  if (close) await found.closeStdin()
+  // In a terminal it is a write like any other.
+  if (close)
+    await untilAborted(
+      withinBound(found, 1, () => found.closeStdin()),
+      exchange.signal,
+    )
   await exchange.reply(204)
 }
 
@@ -205,14 +210,22 @@ const writeBytes = 1024
 const unreadBytes = new WeakMap<SandboxProcess, number>()
 
 /** Throws QUEUE_FULL. */
-export async function writeBounded(target: SandboxProcess, data: string | Uint8Array): Promise<void> {
+export function writeBounded(target: SandboxProcess, data: string | Uint8Array): Promise<void> {
+  return withinBound(target, Buffer.byteLength(data), () => target.write(data))
+}
+
+async function withinBound(
+  target: SandboxProcess,
+  dataBytes: number,
+  write: () => Promise<void>,
+): Promise<void> {
   const before = unreadBytes.get(target) ?? 0
   if (before > unreadBytesMax)
     throw new LazaretError('QUEUE_FULL', { detail: 'The process has not read what was written before.' })
-  const bytes = Buffer.byteLength(data) + writeBytes
+  const bytes = dataBytes + writeBytes
   unreadBytes.set(target, before + bytes)
   try {
-    await target.write(data)
+    await write()
   } finally {
     unreadBytes.set(target, (unreadBytes.get(target) ?? 0) - bytes)
   }
