@@ -29,7 +29,8 @@ function hasEntry(pid: number, entry: string): boolean {
   }
 }
 
-function kill(pid: number): boolean {
+/** Returns whether the process still existed. */
+export function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
   } catch (error) {

@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeProcess } from './describe-process.ts'
+import { kill } from './end-processes.ts'
 import { startOf } from './process-notes.ts'
 import type { ProcessNote } from './process-notes.ts'
 
@@ -70,16 +71,7 @@ function look(folder: string, name: string, { limits, described, print }: Watch)
     says(`no test has started or ended for ${seconds(quietMs)} s, and is ended.`)
   }
   rmSync(path)
-  end(pid)
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    // It has ended by itself meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
+  kill(pid)
 }
 
 function printEvidence(path: string, print: (text: string) => void): void {

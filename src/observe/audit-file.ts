@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, ftruncate, openSync, read, write } fro
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
-import { chainStart, lineBytesMax, readLine, writeLine } from './audit-line.ts'
+import { chainStart, lineBytesMax, readLine, writeLines } from './audit-line.ts'
 import type { ChainEnd, Entry, Gap } from './audit-line.ts'
 import { sha256 } from './digest.ts'
 
@@ -77,16 +77,9 @@ export class AuditFile {
   /** Writes all entries, or nothing that a reader would take for a record. Throws the system's error. */
   async append(entries: readonly Entry[], lost: number): Promise<void> {
     await this.open()
-    let gap: Gap = lost === 0 ? this.#gap : { ...this.#gap, lost }
-    let end = this.#end
-    let text = this.#isUnended ? '\n' : ''
-    for (const entry of entries) {
-      const line = writeLine(end, entry, gap)
-      text += line.text
-      end = line.end
-      gap = {}
-    }
-    const bytes = Buffer.from(text)
+    const gap = lost === 0 ? this.#gap : { ...this.#gap, lost }
+    const { text, end } = writeLines(this.#end, entries, gap)
+    const bytes = Buffer.from(this.#isUnended ? `\n${text}` : text)
     try {
       for (let done = 0; done < bytes.length;)
         done += (await writeTo(this.#file, bytes, done, bytes.length - done)).bytesWritten

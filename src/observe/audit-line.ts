@@ -57,6 +57,22 @@ export function writeLine(after: ChainEnd, entry: Entry, gap: Gap = {}): { text:
   }
 }
 
+/** Consecutive lines. The gap is before the first. */
+export function writeLines(
+  after: ChainEnd,
+  entries: readonly Entry[],
+  gap: Gap,
+): { text: string; end: ChainEnd } {
+  let end = after
+  let text = ''
+  for (const [index, entry] of entries.entries()) {
+    const line = writeLine(end, entry, index === 0 ? gap : {})
+    text += line.text
+    end = line.end
+  }
+  return { text, end }
+}
+
 /** Undefined if it is not a line of a log, or was changed. */
 export function readLine(text: string): AuditLine | undefined {
   if (text.length < lineLengthMin) return undefined

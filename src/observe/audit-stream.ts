@@ -1,6 +1,6 @@
 /** An audit log on standard output or standard error. Each start begins a chain of its own, with sequence 1. */
-import { chainStart, writeLine } from './audit-line.ts'
-import type { Entry, Gap } from './audit-line.ts'
+import { chainStart, writeLines } from './audit-line.ts'
+import type { Entry } from './audit-line.ts'
 import { StandardStream } from './standard-stream.ts'
 import type { StandardStreamPath } from './standard-stream.ts'
 
@@ -17,15 +17,7 @@ export class AuditStream {
 
   /** Throws the system's error, for example when nobody reads any more. */
   async append(entries: readonly Entry[], lost: number): Promise<void> {
-    let gap: Gap = lost === 0 ? {} : { lost }
-    let end = this.#end
-    let text = ''
-    for (const entry of entries) {
-      const line = writeLine(end, entry, gap)
-      text += line.text
-      end = line.end
-      gap = {}
-    }
+    const { text, end } = writeLines(this.#end, entries, lost === 0 ? {} : { lost })
     await this.#stream.write(text)
     this.#end = end
   }

@@ -217,7 +217,7 @@ export function writeBounded(target: SandboxProcess, data: string | Uint8Array):
 async function withinBound(
   target: SandboxProcess,
   dataBytes: number,
-  write: () => Promise<void>,
+  act: () => Promise<void>,
 ): Promise<void> {
   const before = unreadBytes.get(target) ?? 0
   if (before > unreadBytesMax)
@@ -225,7 +225,7 @@ async function withinBound(
   const bytes = dataBytes + writeBytes
   unreadBytes.set(target, before + bytes)
   try {
-    await write()
+    await act()
   } finally {
     unreadBytes.set(target, (unreadBytes.get(target) ?? 0) - bytes)
   }
